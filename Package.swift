@@ -1,0 +1,57 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strictC: [CSetting] = [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
+let strictSwift: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+
+let package = Package(
+  name: "downsample",
+  products: [
+    .library(name: "Downsample", targets: ["Downsample"]),
+    .executable(name: "downsample", targets: ["downsample-cli"]),
+  ],
+  targets: [
+    // libjpeg and libpng are linked. libheif and Little CMS give only their headers: they are opened at first use,
+    // because linking them costs every run memory and start-up time, also those that need neither.
+    .systemLibrary(
+      name: "CLibJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
+    .systemLibrary(name: "CLibPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+    .systemLibrary(name: "CLibHEIF", providers: [.apt(["libheif-dev"])]),
+    .systemLibrary(name: "CLibLCMS", providers: [.apt(["liblcms2-dev"])]),
+
+    .target(name: "CJPEG", dependencies: ["CLibJPEG"], cSettings: strictC),
+    .target(name: "CPNG", dependencies: ["CLibPNG"], cSettings: strictC),
+    .target(name: "CHEIF", dependencies: ["CLibHEIF"], cSettings: strictC),
+    .target(name: "CColor", dependencies: ["CLibLCMS"], cSettings: strictC),
+    .target(name: "CKernels", cSettings: strictC),
+
+    .target(name: "Budget", swiftSettings: strictSwift),
+    .target(name: "Raster", dependencies: ["CKernels", "CColor"], swiftSettings: strictSwift),
+    .target(
+      name: "Codecs", dependencies: ["Raster", "CJPEG", "CPNG", "CHEIF"], swiftSettings: strictSwift),
+    .target(
+      name: "Downsample", dependencies: ["Budget", "Raster", "Codecs"], swiftSettings: strictSwift),
+    .executableTarget(
+      name: "downsample-cli", dependencies: ["Downsample"], swiftSettings: strictSwift),
+
+    // Made pictures, for the tests and the demo. Linked to the libraries directly: nothing here ships.
+    .target(
+      name: "CPictures", dependencies: ["CLibJPEG", "CLibPNG", "CLibHEIF"], path: "samples/CPictures",
+      cSettings: strictC,
+      linkerSettings: [.linkedLibrary("heif"), .linkedLibrary("m")]),
+    .executableTarget(
+      name: "make-samples", dependencies: ["CPictures"], path: "samples/make-samples",
+      swiftSettings: strictSwift),
+
+    .testTarget(name: "KernelTests", dependencies: ["CKernels"], swiftSettings: strictSwift),
+    .testTarget(name: "RasterTests", dependencies: ["Raster"], swiftSettings: strictSwift),
+    .testTarget(
+      name: "CodecTests", dependencies: ["Codecs", "CPictures"], swiftSettings: strictSwift),
+    .testTarget(
+      name: "DownsampleTests", dependencies: ["Downsample", "CPictures"], swiftSettings: strictSwift),
+    .testTarget(
+      name: "CommandLineTests", dependencies: ["CPictures", "downsample-cli"], swiftSettings: strictSwift),
+  ],
+  swiftLanguageModes: [.v6],
+  cLanguageStandard: .c11
+)

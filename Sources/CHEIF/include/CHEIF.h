@@ -1,0 +1,112 @@
+/// A thin wrapper of libheif's decoding side. The library is opened with dlopen at the first cheif_open, with only the
+/// decoder plugin that the picture needs. No function here is to be called from two threads on one reader at once.
+#ifndef CHEIF_H
+#define CHEIF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+  CHEIF_OK = 0,
+  CHEIF_DAMAGED,      // the data is broken or cut short
+  CHEIF_UNSUPPORTED,  // a feature or codec that this build or this libheif cannot decode, or libheif is missing
+  CHEIF_READ_FAILED,  // the source's read function failed
+  CHEIF_NO_MEMORY,
+  CHEIF_FAULT,        // a misuse or a fault of ours
+} cheif_status;
+
+typedef struct {
+  cheif_status status;
+  char message[256];  // one sentence, no final full stop, no file name
+} cheif_error;
+
+/// The file, read by position. `read` gives the number of bytes read (fewer than asked only at the end), or -1.
+typedef struct {
+  void *context;
+  int64_t (*read)(void *context, int64_t offset, void *buffer, int64_t count);
+  int64_t size;  // bytes in all
+} cheif_source;
+
+typedef struct cheif_reader cheif_reader;
+
+typedef enum {
+  CHEIF_LAYOUT_MONOCHROME = 0,
+  CHEIF_LAYOUT_420,
+  CHEIF_LAYOUT_422,
+  CHEIF_LAYOUT_444,
+  CHEIF_LAYOUT_RGB,  // three full-size planes R, G, B
+} cheif_layout;
+
+typedef enum { CHEIF_CROP = 0, CHEIF_ROTATE, CHEIF_MIRROR } cheif_transform_kind;
+
+/// One transformative property of the item, in the order in which they apply.
+typedef struct {
+  cheif_transform_kind kind;
+  int32_t left, top, right, bottom;  // CROP: pixels removed at each side of the picture as it stands at this point
+  int32_t degrees_ccw;               // ROTATE: 90, 180 or 270, counter-clockwise
+  bool left_right;                   // MIRROR: true swaps left and right, false swaps top and bottom
+} cheif_transform;
+
+typedef struct {
+  uint32_t width, height;  // coded size of the primary picture, before any transformation
+  int luma_bits;           // bits of a sample, 8 to 16
+  int chroma_bits;
+  cheif_layout layout;
+  bool has_alpha;            // an alpha plane will be delivered, as the last plane
+  bool alpha_premultiplied;  // colour is already multiplied by it
+  int alpha_bits;
+  char codec[5];     // the coding of the primary picture or of its tiles: "hvc1", "av01", ...
+  char item_type[5]; // of the primary item: "hvc1", "av01", "grid", "iovl", "iden", "tmap", ...
+  bool tiled;        // decoded tile by tile, else whole
+  uint32_t tile_width, tile_height, tile_columns, tile_rows;  // 1 x 1 tile of the picture's size when not tiled
+  bool has_nclx;     // colour given as numbers of ITU-T H.273, by the item's colr box
+  int primaries, transfer, matrix;
+  bool full_range;
+  size_t icc_bytes;  // 0: no embedded ICC profile
+  bool has_gain_map, has_depth_map;  // auxiliary pictures that are not delivered
+  bool is_sequence_file;  // also holds an image sequence (only the primary picture is read)
+  int transform_count;
+  cheif_transform transforms[16];
+} cheif_header;
+
+/// A run of whole rows of every plane. Pointers hold until the next call on the reader.
+typedef struct {
+  int plane_count;  // 1 to 4: Y or R, Cb or G, Cr or B, then alpha
+  struct {
+    const void *samples;  // 8-bit samples are bytes, deeper ones native-endian uint16_t in the low bits
+    size_t stride;        // bytes from row to row
+    uint32_t width;       // samples a row
+    uint32_t first_row, row_count;  // in the plane's own rows
+    int bytes_per_sample;           // 1 or 2
+    int bits;
+  } planes[4];
+  bool has_nclx;  // colour that the bitstream itself states; used where the header has none
+  int primaries, transfer, matrix;
+  bool full_range;
+} cheif_rows;
+
+/// Reads the boxes and finds the primary picture. NULL with `error` set on failure.
+cheif_reader *cheif_open(cheif_source source, cheif_error *error);
+void cheif_close(cheif_reader *reader);
+
+cheif_header cheif_get_header(const cheif_reader *reader);
+
+/// Copies the embedded ICC profile, header.icc_bytes long.
+cheif_status cheif_get_icc(cheif_reader *reader, void *buffer, cheif_error *error);
+
+/// Decodes the next row of tiles (on up to `threads` threads), or the whole picture. *rows has plane_count 0 at the end.
+/// Errors are those of the first tile, in reading order, that failed.
+cheif_status cheif_next_rows(cheif_reader *reader, int threads, cheif_rows *rows, cheif_error *error);
+
+/// libheif's version, "1.19.7", or NULL when it cannot be opened.
+const char *cheif_library_version(void);
+
+/// Whether grids are decoded tile by tile: built against 1.19 or newer and running with it.
+bool cheif_decodes_tiles(void);
+
+/// True on a thread while libheif is being called for any reader of the process: for a SIGABRT handler, which must tell an
+/// assertion of libheif from our own faults. Async-signal-safe.
+bool cheif_is_busy(void);
+
+#endif
