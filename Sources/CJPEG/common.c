@@ -1,0 +1,87 @@
+#include "common.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+static void set_error(cjpeg_error *error, cjpeg_status status, const char *format, va_list arguments) {
+  error->status = status;
+  vsnprintf(error->message, sizeof error->message, format, arguments);
+}
+
+cjpeg_status cjpeg_fail(cjpeg_error *error, cjpeg_status status, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  set_error(error, status, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+void cjpeg_escape(j_common_ptr info, cjpeg_status status, const char *format, ...) {
+  cjpeg_errors *errors = (cjpeg_errors *)info->err;
+  va_list arguments;
+  va_start(arguments, format);
+  set_error(&errors->error, status, format, arguments);
+  va_end(arguments);
+  longjmp(errors->escape, 1);
+}
+
+static cjpeg_status status_of(int code) {
+  switch (code) {
+    case JERR_OUT_OF_MEMORY: return CJPEG_NO_MEMORY;
+    case JERR_ARITH_NOTIMPL:
+    case JERR_BAD_PRECISION:
+    case JERR_CCIR601_NOTIMPL:
+    case JERR_CONVERSION_NOTIMPL:
+    case JERR_FRACT_SAMPLE_NOTIMPL:
+    case JERR_IMAGE_TOO_BIG:
+    case JERR_NOT_COMPILED:
+    case JERR_SOF_UNSUPPORTED: return CJPEG_UNSUPPORTED;
+    default: return CJPEG_DAMAGED;
+  }
+}
+
+static void error_exit(j_common_ptr info) {
+  cjpeg_errors *errors = (cjpeg_errors *)info->err;
+  char text[JMSG_LENGTH_MAX];
+  errors->base.format_message(info, text);
+  errors->error.status = status_of(errors->base.msg_code);
+  snprintf(errors->error.message, sizeof errors->error.message, "%s", text);
+  longjmp(errors->escape, 1);
+}
+
+static void emit_message(j_common_ptr info, int level) {
+  cjpeg_errors *errors = (cjpeg_errors *)info->err;
+  if (level >= 0) return;
+  errors->base.num_warnings++;
+  switch (errors->base.msg_code) {
+    case JWRN_ADOBE_XFORM:       // an unknown transform flag: libjpeg assumes the usual one
+    case JWRN_EXTRANEOUS_DATA:   // stray bytes between markers, which cameras write
+    case JWRN_JFIF_MAJOR:
+    case JWRN_TOO_MUCH_DATA: return;
+    default: break;
+  }
+  if (errors->data_is_damaged) return;  // the first is kept, as the cause
+  errors->data_is_damaged = true;
+  errors->base.format_message(info, errors->error.message);
+}
+
+static void output_message(j_common_ptr info) { (void)info; }
+
+void cjpeg_errors_init(cjpeg_errors *errors) {
+  memset(errors, 0, sizeof *errors);
+  jpeg_std_error(&errors->base);
+  errors->base.error_exit = error_exit;
+  errors->base.emit_message = emit_message;
+  errors->base.output_message = output_message;
+}
+
+#define TEXT(x) #x
+#define VALUE(x) TEXT(x)
+
+const char *cjpeg_library_version(void) {
+#ifdef LIBJPEG_TURBO_VERSION
+  return VALUE(LIBJPEG_TURBO_VERSION);
+#else
+  return "libjpeg";
+#endif
+}

@@ -1,0 +1,115 @@
+/// A thin wrapper of libjpeg-turbo. No function jumps past its caller: every failure is a status and a message.
+#ifndef CJPEG_H
+#define CJPEG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+  CJPEG_OK = 0,
+  CJPEG_DAMAGED,      // the data is broken or cut short
+  CJPEG_UNSUPPORTED,  // a kind of JPEG that this libjpeg cannot decode
+  CJPEG_READ_FAILED,  // the source's read function failed
+  CJPEG_WRITE_FAILED, // the sink's write function failed
+  CJPEG_NO_MEMORY,
+  CJPEG_FAULT,        // a misuse or a fault of ours
+} cjpeg_status;
+
+typedef struct {
+  cjpeg_status status;
+  char message[256];  // one sentence, no final full stop, no file name
+} cjpeg_error;
+
+/// Reads up to `count` bytes in order and gives their number: 0 at the end, -1 on failure.
+typedef struct {
+  void *context;
+  ptrdiff_t (*read)(void *context, void *buffer, size_t count);
+} cjpeg_source;
+
+/// Takes all of the bytes and gives 0, or -1 on failure.
+typedef struct {
+  void *context;
+  int (*write)(void *context, const void *bytes, size_t count);
+} cjpeg_sink;
+
+typedef enum {
+  CJPEG_GRAY = 1,
+  CJPEG_YCBCR,
+  CJPEG_RGB,
+  CJPEG_CMYK,
+  CJPEG_YCCK,
+} cjpeg_color;
+
+typedef struct {
+  uint32_t width, height;
+  int bits;  // of a sample
+  int components;
+  int h_samp[4], v_samp[4];
+  cjpeg_color color;
+  bool progressive, arithmetic;
+  bool multi_scan;  // libjpeg keeps every coefficient of such a file
+  bool adobe_marker;
+  size_t exif_bytes, icc_bytes;
+} cjpeg_header;
+
+typedef struct cjpeg_reader cjpeg_reader;
+
+/// Reads up to the first scan. NULL with `error` set on failure.
+cjpeg_reader *cjpeg_open(cjpeg_source source, cjpeg_error *error);
+void cjpeg_close(cjpeg_reader *reader);
+cjpeg_header cjpeg_get_header(const cjpeg_reader *reader);
+
+/// The body of the EXIF segment after its "Exif\0\0", or NULL. Valid until cjpeg_start.
+const uint8_t *cjpeg_exif(const cjpeg_reader *reader);
+
+/// Copies the ICC profile, header.icc_bytes long.
+void cjpeg_copy_icc(const cjpeg_reader *reader, uint8_t *out);
+
+/// Starts decoding at `eighths`/8 of the size: 8, 4, 2 or 1. Gray and YCbCr come as separate planes as they are coded, RGB and
+/// CMYK (also made from YCCK) as one plane of interleaved pixels.
+cjpeg_status cjpeg_start(cjpeg_reader *reader, int eighths, cjpeg_error *error);
+
+/// A run of whole rows of every plane. Pointers hold until the next call on the reader.
+typedef struct {
+  int plane_count;
+  struct {
+    const uint8_t *samples;
+    size_t stride;       // bytes from row to row
+    uint32_t row_count;  // rows in this band; they follow those of the band before
+  } planes[3];
+} cjpeg_band;
+
+/// The size of each plane, after cjpeg_start: `scaled_size` is the side, in samples, that an 8 x 8 block of it decodes to.
+typedef struct {
+  uint32_t width, height;
+  int scaled_size;
+} cjpeg_plane;
+cjpeg_plane cjpeg_get_plane(const cjpeg_reader *reader, int plane);
+
+/// Decodes the next band; plane_count is 0 at the end.
+cjpeg_status cjpeg_next_band(cjpeg_reader *reader, cjpeg_band *band, cjpeg_error *error);
+
+typedef struct {
+  uint32_t width, height;
+  int quality;  // 1 to 100, libjpeg's scale
+  cjpeg_color color;  // GRAY, YCBCR: planes, chroma subsampled as given; RGB: interleaved, made YCbCr by libjpeg
+  int h_samp, v_samp;  // of luma; chroma is 1 x 1
+  const uint8_t *icc;
+  size_t icc_bytes;
+} cjpeg_settings;
+
+typedef struct cjpeg_writer cjpeg_writer;
+
+cjpeg_writer *cjpeg_create(cjpeg_sink sink, const cjpeg_settings *settings, cjpeg_error *error);
+
+/// Takes the next row of a plane: ceil(width * its factor / the largest factor) samples, or an interleaved row. Planes may run
+/// ahead of one another: what cannot be encoded yet is kept.
+cjpeg_status cjpeg_write_row(cjpeg_writer *writer, int plane, const uint8_t *row, cjpeg_error *error);
+cjpeg_status cjpeg_finish(cjpeg_writer *writer, cjpeg_error *error);
+void cjpeg_discard(cjpeg_writer *writer);
+
+/// "2.1.5", or "libjpeg" where the library does not say.
+const char *cjpeg_library_version(void);
+
+#endif

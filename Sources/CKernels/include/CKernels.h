@@ -1,0 +1,90 @@
+/// The arithmetic of resampling and of colour on rows. Every function is pure: it touches only what it is given, allocates
+/// nothing, and gives the same bytes in each of its variants (baseline, AVX2, AVX-512).
+#ifndef CKERNELS_H
+#define CKERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// Output rows that the horizontal pass takes at a time: its vector lanes are rows.
+enum { CK_BATCH = 16 };
+
+/// Weights are fixed point with 14 bits of fraction; the rows between the two passes have 6.
+enum { CK_WEIGHT_BITS = 14, CK_ROW_BITS = 6 };
+
+/// out[i] = sum over k of rows[k][i] * weights[k], rounded to CK_ROW_BITS of fraction.
+/// The absolute weights of one output row may sum to 2 at most.
+void ck_vertical_u8(const uint8_t *const *rows, const int16_t *weights, int taps, int16_t *out, size_t count);
+
+/// The same for 16-bit samples, in single precision.
+void ck_vertical_u16(const uint16_t *const *rows, const float *weights, int taps, float *out, size_t count);
+
+/// One axis of a resampling: output sample x is the weighted sum of `taps` source samples from starts[x] on, with the
+/// weights from weights[x * taps] on. Every start + taps lies within the source row.
+typedef struct {
+  const int32_t *starts;
+  int32_t taps;
+  int32_t count;  // output samples
+} ck_axis;
+
+/// Turns CK_BATCH rows of `count` samples, `stride` samples apart, into `count` columns of CK_BATCH samples.
+void ck_columns_i16(const int16_t *rows, size_t stride, size_t count, int16_t *columns);
+void ck_columns_f32(const float *rows, size_t stride, size_t count, float *columns);
+
+/// The horizontal pass over CK_BATCH rows given as columns: `channels` interleaved samples a pixel. `bias` is added with
+/// CK_WEIGHT_BITS + CK_ROW_BITS of fraction; the result is rounded and clamped to 0...255. Output row r begins at
+/// out + r * stride.
+void ck_horizontal_u8(const int16_t *columns, int channels, ck_axis axis, const int16_t *weights, int32_t bias,
+                      uint8_t *out, size_t stride);
+
+/// In single precision: results are multiplied by `scale`, `bias` is added, then they are rounded and clamped to 0...maximum.
+/// Strides are in samples.
+void ck_horizontal_f32_u8(const float *columns, int channels, ck_axis axis, const float *weights, float scale,
+                          float bias, uint8_t *out, size_t stride);
+void ck_horizontal_f32_u16(const float *columns, int channels, ck_axis axis, const float *weights, float scale,
+                           float bias, float maximum, uint16_t *out, size_t stride);
+
+/// sums[i] += row[i].
+void ck_box_add_u8(const uint8_t *row, uint32_t *sums, size_t count);
+void ck_box_add_u16(const uint16_t *row, uint32_t *sums, size_t count);
+
+/// Ends one row of boxes: the mean of each `factor` pixels of `sums` (which hold `rows` rows, at most 256; factor is at most
+/// 256 too), times `scale`, rounded. The last box may hold fewer pixels. out gets ceil(width / factor) pixels.
+void ck_box_mean(const uint32_t *sums, size_t width, int channels, size_t factor, size_t rows, uint32_t scale,
+                 uint16_t *out);
+
+/// Colour times alpha, the last of the `channels` (2 or 4) samples a pixel. 8 bit becomes 16: colour * alpha, alpha * 255, so
+/// that 65,025 is full. 16 bit stays 16: colour * alpha / 65,535, rounded.
+void ck_premultiply_u8(const uint8_t *in, int channels, size_t pixels, uint16_t *out);
+void ck_premultiply_u16(const uint16_t *in, int channels, size_t pixels, uint16_t *out);
+
+/// Undoes it: `full` is the value of full coverage. Where alpha is 0 so is the colour.
+void ck_unpremultiply_u8(const uint16_t *in, int channels, size_t pixels, uint32_t full, uint8_t *out);
+void ck_unpremultiply_u16(const uint16_t *in, int channels, size_t pixels, uint32_t full, uint16_t *out);
+
+/// Lays premultiplied pixels over a background (`channels` - 1 samples of 0...255) and drops alpha.
+void ck_flatten_u8(const uint16_t *in, int channels, size_t pixels, uint32_t full, const uint8_t *background,
+                   uint8_t *out);
+
+/// Three planes to interleaved pixels with a 3 x 3 matrix: out[i] = sum over j of m[3 i + j] * (plane j - offset[j]), rounded
+/// and clamped to 0...maximum. An alpha plane, when not NULL, is copied times `alpha_scale`, as the fourth channel.
+typedef struct {
+  float matrix[9];
+  float offset[3];
+  float maximum;
+  float alpha_scale;
+} ck_matrix;
+void ck_matrix_u8(const uint8_t *const *planes, const uint8_t *alpha, size_t pixels, const ck_matrix *matrix,
+                  uint8_t *out);
+void ck_matrix_u16(const uint16_t *const *planes, const uint16_t *alpha, size_t pixels, const ck_matrix *matrix,
+                   uint16_t *out);
+
+/// Planes side by side to interleaved pixels.
+void ck_interleave_u8(const uint8_t *const *planes, int channels, size_t pixels, uint8_t *out);
+void ck_interleave_u16(const uint16_t *const *planes, int channels, size_t pixels, uint16_t *out);
+
+/// CMYK to RGB without a profile: R = (1 - C)(1 - K), likewise G and B. `inverted` says that 255 means no ink, as Adobe
+/// writes it.
+void ck_cmyk_u8(const uint8_t *in, size_t pixels, int inverted, uint8_t *out);
+
+#endif

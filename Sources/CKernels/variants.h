@@ -1,0 +1,20 @@
+#ifndef CK_VARIANTS_H
+#define CK_VARIANTS_H
+
+// The loader picks the variant for the processor. GCC is left with the baseline: it gains nothing from wider registers here,
+// and is used only to check the code.
+#if defined(__x86_64__) && defined(__clang__) && defined(__linux__) && defined(__GLIBC__)
+#define CK_VARIANTS __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else
+#define CK_VARIANTS
+#endif
+
+#define CK_INLINE static inline __attribute__((always_inline))
+
+// A fused multiply-add rounds once where a multiplication and an addition round twice: variants with and without it would
+// differ in the last bit.
+#ifdef __clang__
+#pragma clang fp contract(off)
+#endif
+
+#endif

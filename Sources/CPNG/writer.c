@@ -1,0 +1,91 @@
+#include "common.h"
+
+#include <stdlib.h>
+
+struct cpng_writer {
+  cpng_errors errors;
+  png_structp png;
+  png_infop info;
+  cpng_sink sink;
+};
+
+static void write_bytes(png_structp png, png_bytep bytes, size_t count) {
+  cpng_writer *writer = png_get_io_ptr(png);
+  if (writer->sink.write(writer->sink.context, bytes, count) != 0) {
+    writer->errors.pending = CPNG_WRITE_FAILED;
+    png_error(png, "writing failed");
+  }
+}
+
+static void flush(png_structp png) { (void)png; }
+
+void cpng_discard(cpng_writer *writer) {
+  if (!writer) return;
+  png_destroy_write_struct(&writer->png, &writer->info);
+  free(writer);
+}
+
+static cpng_status start(cpng_writer *writer, const cpng_settings *settings, bool *icc_taken, cpng_error *error) {
+  static const int color_types[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
+                                    PNG_COLOR_TYPE_RGB_ALPHA};
+  if (setjmp(writer->errors.escape)) {
+    *error = writer->errors.error;
+    return error->status;
+  }
+  png_structp png = writer->png;
+  png_set_write_fn(png, writer, write_bytes, flush);
+  png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+  png_set_compression_level(png, settings->compression);
+  png_set_IHDR(png, writer->info, settings->width, settings->height, settings->bytes_per_sample * 8,
+               color_types[settings->channels], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+               PNG_FILTER_TYPE_DEFAULT);
+  if (settings->icc_bytes) {
+    // What libpng finds wrong with a profile is a warning: the picture is written without it.
+    png_set_benign_errors(png, 1);
+    png_set_iCCP(png, writer->info, "ICC profile", PNG_COMPRESSION_TYPE_BASE, settings->icc,
+                 (png_uint_32)settings->icc_bytes);
+    *icc_taken = png_get_valid(png, writer->info, PNG_INFO_iCCP) != 0;
+  }
+  png_write_info(png, writer->info);
+  const uint16_t one = 1;
+  if (settings->bytes_per_sample == 2 && *(const uint8_t *)&one == 1) png_set_swap(png);
+  return CPNG_OK;
+}
+
+cpng_writer *cpng_create(cpng_sink sink, const cpng_settings *settings, bool *icc_taken, cpng_error *error) {
+  *icc_taken = false;
+  cpng_writer *writer = calloc(1, sizeof *writer);
+  if (writer) {
+    writer->sink = sink;
+    writer->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &writer->errors, cpng_on_error, cpng_on_warning);
+    writer->info = writer->png ? png_create_info_struct(writer->png) : NULL;
+  }
+  if (!writer || !writer->info) {
+    cpng_fail(error, CPNG_NO_MEMORY, "no memory for a PNG encoder");
+    cpng_discard(writer);
+    return NULL;
+  }
+  if (start(writer, settings, icc_taken, error) != CPNG_OK) {
+    cpng_discard(writer);
+    return NULL;
+  }
+  return writer;
+}
+
+cpng_status cpng_write_row(cpng_writer *writer, const void *row, cpng_error *error) {
+  if (setjmp(writer->errors.escape)) {
+    *error = writer->errors.error;
+    return error->status;
+  }
+  png_write_row(writer->png, row);
+  return CPNG_OK;
+}
+
+cpng_status cpng_finish(cpng_writer *writer, cpng_error *error) {
+  if (setjmp(writer->errors.escape)) {
+    *error = writer->errors.error;
+    return error->status;
+  }
+  png_write_end(writer->png, NULL);
+  return CPNG_OK;
+}
