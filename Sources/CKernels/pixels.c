@@ -1,4 +1,7 @@
 #include "CKernels.h"
+
+#include <string.h>
+
 #include "variants.h"
 
 void ck_premultiply_u8(const uint8_t *in, int channels, size_t pixels, uint16_t *out) {
@@ -89,5 +92,22 @@ void ck_cmyk_u8(const uint8_t *in, size_t pixels, int inverted, uint8_t *out) {
   for (size_t i = 0; i < pixels; i++) {
     const uint32_t k = in[4 * i + 3] ^ flip;
     for (size_t c = 0; c < 3; c++) out[3 * i + c] = (uint8_t)(((in[4 * i + c] ^ flip) * k + 127) / 255);
+  }
+}
+
+CK_INLINE void scatter(const uint8_t *row, size_t pixels, size_t bytes, uint8_t *out, ptrdiff_t stride) {
+  for (size_t i = 0; i < pixels; i++, row += bytes, out += stride) memcpy(out, row, bytes);
+}
+
+void ck_scatter(const void *row, size_t pixels, size_t bytes, void *out, ptrdiff_t stride) {
+  // A copy of a size known to the compiler is one move.
+  switch (bytes) {
+    case 1: scatter(row, pixels, 1, out, stride); break;
+    case 2: scatter(row, pixels, 2, out, stride); break;
+    case 3: scatter(row, pixels, 3, out, stride); break;
+    case 4: scatter(row, pixels, 4, out, stride); break;
+    case 6: scatter(row, pixels, 6, out, stride); break;
+    case 8: scatter(row, pixels, 8, out, stride); break;
+    default: scatter(row, pixels, bytes, out, stride); break;
   }
 }

@@ -1,0 +1,72 @@
+import Raster
+
+/// What a file says of its picture before any of it is decoded.
+public struct ImageHeader: Sendable {
+  /// How colour is stored in the file.
+  public enum ColorModel: String, Sendable {
+    case gray, rgb, palette, ycbcr, cmyk, ycck
+  }
+
+  /// How the picture's data are arranged in the file.
+  public enum Arrangement: String, Sendable {
+    case sequential, progressive, multiScan = "multi-scan", interlaced, tiled, whole
+  }
+
+  /// Colour as numbers of ITU-T H.273.
+  public struct CodedColor: Sendable, Equatable {
+    public var primaries: Int
+    public var transfer: Int
+    public var matrix: Int
+    public var isFullRange: Bool
+
+    public init(primaries: Int, transfer: Int, matrix: Int, isFullRange: Bool) {
+      self.primaries = primaries
+      self.transfer = transfer
+      self.matrix = matrix
+      self.isFullRange = isFullRange
+    }
+
+    /// PQ (SMPTE ST 2084) or HLG (ARIB STD-B67).
+    public var isHighDynamicRange: Bool { transfer == 16 || transfer == 18 }
+  }
+
+  /// "JPEG", "PNG", "HEIC", "AVIF", ...
+  public var kind: String
+  /// The stored size, before cropping and orientation.
+  public var codedSize: PixelSize
+  /// The part of it that is the picture, in stored pixels.
+  public var crop: PixelRect
+  public var orientation: Orientation
+  /// Bits of a sample.
+  public var depth: Int
+  public var colorModel: ColorModel
+  /// "4:2:0" and the like; nil where it does not apply.
+  public var subsampling: String?
+  public var arrangement: Arrangement
+  /// Pixels of a tile, when tiled.
+  public var tileSize: PixelSize?
+  public var hasAlpha: Bool
+  /// The embedded ICC profile; empty when there is none.
+  public var iccProfile: [UInt8]
+  public var codedColor: CodedColor?
+  /// What will be left out or was found odd, one sentence each.
+  public var notes: [String]
+
+  public init(
+    kind: String, codedSize: PixelSize, depth: Int, colorModel: ColorModel, arrangement: Arrangement, hasAlpha: Bool = false
+  ) {
+    self.kind = kind
+    self.codedSize = codedSize
+    crop = PixelRect(x: 0, y: 0, width: codedSize.width, height: codedSize.height)
+    orientation = .up
+    self.depth = depth
+    self.colorModel = colorModel
+    self.arrangement = arrangement
+    self.hasAlpha = hasAlpha
+    iccProfile = []
+    notes = []
+  }
+
+  /// The size as displayed.
+  public var size: PixelSize { crop.size.oriented(by: orientation) }
+}

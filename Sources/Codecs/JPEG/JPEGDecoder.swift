@@ -1,0 +1,140 @@
+import CJPEG
+import Raster
+
+/// JPEG by libjpeg-turbo: its inverse DCT makes the pre-shrink, and gray and YCbCr stay the planes that were coded.
+final class JPEGDecoder: ImageDecoder {
+  let header: ImageHeader
+  private let handle: Handle
+  private let bridge: SourceBridge
+  private let file: cjpeg_header
+  private var plane: [cjpeg_plane] = []
+
+  private struct Handle: ~Copyable {
+    let reader: OpaquePointer
+    deinit { cjpeg_close(reader) }
+  }
+
+  init(source: ByteSource) throws(DownsampleError) {
+    bridge = SourceBridge(source)
+    var error = cjpeg_error()
+    let callbacks = cjpeg_source(context: bridge.context) { context, buffer, count in
+      SourceBridge.from(context).read(buffer, count: count)
+    }
+    guard let reader = cjpeg_open(callbacks, &error) else { throw Self.failure(error, bridge) }
+    handle = Handle(reader: reader)
+    file = cjpeg_get_header(reader)
+    header = Self.header(of: reader, file)
+  }
+
+  private static func header(of reader: OpaquePointer, _ file: cjpeg_header) -> ImageHeader {
+    let model: ImageHeader.ColorModel =
+      switch file.color {
+      case CJPEG_GRAY: .gray
+      case CJPEG_RGB: .rgb
+      case CJPEG_CMYK: .cmyk
+      case CJPEG_YCCK: .ycck
+      default: .ycbcr
+      }
+    var header = ImageHeader(
+      kind: "JPEG", codedSize: PixelSize(width: Int(file.width), height: Int(file.height)), depth: Int(file.bits),
+      colorModel: model, arrangement: file.progressive ? .progressive : file.multi_scan ? .multiScan : .sequential)
+    if let exif = cjpeg_exif(reader) {
+      header.orientation = EXIFOrientation.find(in: UnsafeBufferPointer(start: exif, count: file.exif_bytes))
+    }
+    if file.icc_bytes > 0 {
+      header.iccProfile = [UInt8](unsafeUninitializedCapacity: file.icc_bytes) { buffer, count in
+        cjpeg_copy_icc(reader, buffer.baseAddress!)
+        count = file.icc_bytes
+      }
+    }
+    if model == .ycbcr || model == .ycck { header.subsampling = subsampling(file) }
+    return header
+  }
+
+  /// In the notation of J:a:b where there is a name, else the sampling factors of each component.
+  private static func subsampling(_ file: cjpeg_header) -> String {
+    let h = file.h_samp
+    let v = file.v_samp
+    if h.1 == 1, v.1 == 1, h.2 == 1, v.2 == 1 {
+      switch (h.0, v.0) {
+      case (1, 1): return "4:4:4"
+      case (2, 1): return "4:2:2"
+      case (2, 2): return "4:2:0"
+      case (1, 2): return "4:4:0"
+      case (4, 1): return "4:1:1"
+      case (4, 2): return "4:1:0"
+      default: break
+      }
+    }
+    return "\(h.0)x\(v.0),\(h.1)x\(v.1),\(h.2)x\(v.2)"
+  }
+
+  func begin(target: PixelSize, threads: Int) throws(DownsampleError) -> DecodedLayout {
+    let eighths = Self.eighths(from: header.codedSize, to: target)
+    var error = cjpeg_error()
+    guard cjpeg_start(handle.reader, Int32(eighths), &error) == CJPEG_OK else { throw Self.failure(error, bridge) }
+
+    let isPlanar = file.color == CJPEG_GRAY || file.color == CJPEG_YCBCR
+    let factors = [
+      (Int(file.h_samp.0), Int(file.v_samp.0)), (Int(file.h_samp.1), Int(file.v_samp.1)),
+      (Int(file.h_samp.2), Int(file.v_samp.2)),
+    ]
+    let count = isPlanar ? Int(file.components) : 1
+    let mostH = isPlanar ? factors.prefix(count).map(\.0).max()! : 1
+    let mostV = isPlanar ? factors.prefix(count).map(\.1).max()! : 1
+    let channels = isPlanar ? 1 : file.color == CJPEG_RGB ? 3 : 4
+    let planes = (0..<count).map { index in
+      let plane = cjpeg_get_plane(handle.reader, Int32(index))
+      let scale = Double(plane.scaled_size) / 8
+      let (h, v) = isPlanar ? factors[index] : (1, 1)
+      // The picture covers a fraction of the last sample, where sides are odd or the decoder rounded up.
+      let box = SourceBox(
+        x: 0, y: 0, width: Double(file.width) * Double(h) / Double(mostH) * scale,
+        height: Double(file.height) * Double(v) / Double(mostV) * scale)
+      return DecodedLayout.Plane(
+        layout: PlaneLayout(
+          width: Int(plane.width), height: Int(plane.height), channels: channels, sampleType: .uint8, maximum: 255),
+        box: box)
+    }
+    let color: DecodedColor =
+      switch file.color {
+      case CJPEG_GRAY: .gray(isFullRange: true)
+      case CJPEG_YCBCR: .ycbcr(.jpeg)
+      case CJPEG_RGB: .rgb
+      default: .cmyk(isInverted: file.adobe_marker)
+      }
+    let whole = file.multi_scan ? ", all coefficients held" : ""
+    return DecodedLayout(
+      color: color, alpha: .none, planes: planes,
+      strategy: "inverse DCT at \(eighths)/8, \(isPlanar ? "planes" : "interleaved")\(whole)")
+  }
+
+  /// The smallest scale that still leaves enough pixels. Only those with fast transforms in libjpeg-turbo: at 5/8 to 7/8,
+  /// chroma would come larger and cost more than is saved.
+  private static func eighths(from size: PixelSize, to target: PixelSize) -> Int {
+    let ratio = min(Double(size.width) / Double(target.width), Double(size.height) / Double(target.height))
+    return [1, 2, 4].first { ratio * Double($0) / 8 >= leastPreshrinkRatio } ?? 8
+  }
+
+  func nextBand() throws(DownsampleError) -> DecodedBand? {
+    var error = cjpeg_error()
+    var band = cjpeg_band()
+    guard cjpeg_next_band(handle.reader, &band, &error) == CJPEG_OK else { throw Self.failure(error, bridge) }
+    if band.plane_count == 0 { return nil }
+    let planes = [band.planes.0, band.planes.1, band.planes.2]
+    return DecodedBand(
+      planes: planes.prefix(Int(band.plane_count)).map {
+        DecodedBand.Rows(samples: UnsafeRawPointer($0.samples), stride: $0.stride, count: Int($0.row_count))
+      })
+  }
+
+  private static func failure(_ error: cjpeg_error, _ bridge: SourceBridge) -> DownsampleError {
+    if let cause = bridge.error { return cause }
+    let message = text(error.message)
+    switch error.status {
+    case CJPEG_UNSUPPORTED: return DownsampleError(.unsupported, "this JPEG cannot be decoded: \(message)")
+    case CJPEG_NO_MEMORY, CJPEG_FAULT: return DownsampleError(.internalFault, "libjpeg: \(message)")
+    default: return DownsampleError(.damagedData, "the JPEG data is damaged: \(message)")
+    }
+  }
+}

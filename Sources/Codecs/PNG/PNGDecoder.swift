@@ -1,0 +1,77 @@
+import CPNG
+import Raster
+
+/// PNG by libpng: a row at a time as it inflates; an interlaced picture whole.
+final class PNGDecoder: ImageDecoder {
+  let header: ImageHeader
+  private let handle: Handle
+  private let bridge: SourceBridge
+  private let file: cpng_header
+
+  private struct Handle: ~Copyable {
+    let reader: OpaquePointer
+    deinit { cpng_close(reader) }
+  }
+
+  init(source: ByteSource) throws(DownsampleError) {
+    bridge = SourceBridge(source)
+    var error = cpng_error()
+    let callbacks = cpng_source(context: bridge.context) { context, buffer, count in
+      SourceBridge.from(context).read(buffer, count: count)
+    }
+    guard let reader = cpng_open(callbacks, &error) else { throw Self.failure(error, bridge) }
+    handle = Handle(reader: reader)
+    file = cpng_get_header(reader)
+    header = Self.header(of: reader, file)
+  }
+
+  private static func header(of reader: OpaquePointer, _ file: cpng_header) -> ImageHeader {
+    let model: ImageHeader.ColorModel = file.color_type == 3 ? .palette : file.color_type & 2 == 0 ? .gray : .rgb
+    var header = ImageHeader(
+      kind: "PNG", codedSize: PixelSize(width: Int(file.width), height: Int(file.height)), depth: Int(file.bits),
+      colorModel: model, arrangement: file.interlaced ? .interlaced : .sequential,
+      hasAlpha: file.channels == 2 || file.channels == 4)
+    if let exif = cpng_exif(reader) {
+      header.orientation = EXIFOrientation.find(in: UnsafeBufferPointer(start: exif, count: file.exif_bytes))
+    }
+    if let icc = cpng_icc(reader) {
+      header.iccProfile = [UInt8](UnsafeBufferPointer(start: icc, count: file.icc_bytes))
+    }
+    if file.has_cicp {
+      header.codedColor = .init(
+        primaries: Int(file.primaries), transfer: Int(file.transfer), matrix: 0, isFullRange: true)
+    }
+    return header
+  }
+
+  func begin(target: PixelSize, threads: Int) -> DecodedLayout {
+    let channels = Int(file.channels)
+    let size = header.codedSize
+    return DecodedLayout(
+      color: channels < 3 ? .gray(isFullRange: true) : .rgb, alpha: header.hasAlpha ? .straight : .none,
+      planes: [
+        .init(
+          layout: PlaneLayout(
+            width: size.width, height: size.height, channels: channels,
+            sampleType: file.bytes_per_sample == 2 ? .uint16 : .uint8, maximum: file.bytes_per_sample == 2 ? 65535 : 255),
+          box: SourceBox(x: 0, y: 0, width: Double(size.width), height: Double(size.height)))
+      ],
+      strategy: file.interlaced ? "interlaced, decoded whole" : "row by row")
+  }
+
+  func nextBand() throws(DownsampleError) -> DecodedBand? {
+    var error = cpng_error()
+    var band = cpng_band()
+    guard cpng_next_band(handle.reader, &band, &error) == CPNG_OK else { throw Self.failure(error, bridge) }
+    guard band.row_count > 0 else { return nil }
+    return DecodedBand(planes: [.init(samples: band.samples, stride: band.stride, count: Int(band.row_count))])
+  }
+
+  private static func failure(_ error: cpng_error, _ bridge: SourceBridge) -> DownsampleError {
+    if let cause = bridge.error { return cause }
+    let message = text(error.message)
+    return error.status == CPNG_NO_MEMORY
+      ? DownsampleError(.internalFault, "libpng: \(message)")
+      : DownsampleError(.damagedData, "the PNG data is damaged: \(message)")
+  }
+}

@@ -1,0 +1,53 @@
+import CPNG
+import Raster
+
+/// PNG by libpng, not interlaced.
+final class PNGEncoder: ImageEncoder {
+  private(set) var warnings: [String] = []
+  private let handle: Handle
+  private let bridge: SinkBridge
+
+  /// zlib's level.
+  private static let compression: Int32 = 6
+
+  private struct Handle: ~Copyable {
+    let writer: OpaquePointer
+    deinit { cpng_discard(writer) }
+  }
+
+  init(layout: EncodedLayout, settings: EncoderSettings, sink: ByteSink) throws(DownsampleError) {
+    bridge = SinkBridge(sink)
+    var error = cpng_error()
+    var iccTaken = false
+    let callbacks = cpng_sink(context: bridge.context) { context, bytes, count in
+      SinkBridge.from(context).write(bytes, count: count)
+    }
+    let plane = layout.planes[0]
+    let writer = settings.iccProfile.withUnsafeBufferPointer { icc in
+      var description = cpng_settings(
+        width: UInt32(layout.size.width), height: UInt32(layout.size.height), channels: Int32(plane.channels),
+        bytes_per_sample: Int32(plane.sampleType.byteCount), compression: Self.compression, icc: icc.baseAddress,
+        icc_bytes: icc.count)
+      return cpng_create(callbacks, &description, &iccTaken, &error)
+    }
+    guard let writer else { throw Self.failure(error, bridge) }
+    handle = Handle(writer: writer)
+    if !settings.iccProfile.isEmpty && !iccTaken {
+      warnings.append("the ICC profile was left out: libpng finds it unfit for this kind of PNG")
+    }
+  }
+
+  func write(_ row: UnsafeRawPointer, plane: Int) throws(DownsampleError) {
+    var error = cpng_error()
+    guard cpng_write_row(handle.writer, row, &error) == CPNG_OK else { throw Self.failure(error, bridge) }
+  }
+
+  func finish() throws(DownsampleError) {
+    var error = cpng_error()
+    guard cpng_finish(handle.writer, &error) == CPNG_OK else { throw Self.failure(error, bridge) }
+  }
+
+  private static func failure(_ error: cpng_error, _ bridge: SinkBridge) -> DownsampleError {
+    bridge.error ?? DownsampleError(.internalFault, "encoding the PNG failed: \(text(error.message))")
+  }
+}

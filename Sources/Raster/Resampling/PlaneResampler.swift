@@ -1,0 +1,223 @@
+import CKernels
+
+/// Resamples one plane as its rows come: whole boxes are averaged first where the ratio is large, then columns, then rows are
+/// filtered. It holds the source rows under one output row's filter, and the rows of one batch between the two passes.
+///
+/// 8-bit planes without boxes are filtered in 16-bit fixed point, everything else in single precision. Results are within one
+/// code value of the same arithmetic in double precision.
+public final class PlaneResampler {
+  /// What becomes of a filtered value: value * scale + bias, with the input's maximum taken to the output's by `scale`.
+  public struct Mapping: Sendable, Equatable {
+    public var scale: Double
+    public var bias: Double
+
+    public init(scale: Double, bias: Double) {
+      self.scale = scale
+      self.bias = bias
+    }
+  }
+
+  public let input: PlaneLayout
+  public let output: PlaneLayout
+
+  private let window: PixelRect
+  private let emit: (UnsafeRawPointer) throws(DownsampleError) -> Void
+  private let channels: Int
+
+  private let boxX: Int
+  private let boxY: Int
+  private let boxSums: RowBuffer
+  private let boxRow: RowBuffer
+  private let boxScale: Int
+  private var boxedRows = 0
+
+  private let isFixedPoint: Bool
+  private let filteredWidth: Int
+  private let filteredHeight: Int
+  private let starts: [Int32]
+  private let taps: Int
+  private let fixedWeights: [Int16]
+  private let floatWeights: [Float]
+  private let rowStarts: [Int32]
+  private let rowTaps: Int
+  private let fixedRowWeights: [Int16]
+  private let floatRowWeights: [Float]
+
+  private let ring: RowBuffer
+  private let ringRowBytes: Int
+  private let between: RowBuffer
+  private let columns: RowBuffer
+  private let batch: RowBuffer
+  private let rowPointers: UnsafeMutablePointer<UnsafeRawPointer?>
+
+  private let scale: Double
+  private let bias: Double
+
+  private var nextSourceRow = 0
+  private var filteredRows = 0
+  private var nextOutputRow = 0
+  private var inBatch = 0
+
+  /// - Parameters:
+  ///   - input: the plane whose rows are pushed. 8 bits can become 8 bits, 16 can become either.
+  ///   - window: the part of it that may be read; `x` and `y` count from its top left.
+  ///   - x: the horizontal axis, within the window, and `y` the vertical one.
+  ///   - output: as large as the axes' counts.
+  ///   - mapping: how values become those of the output; by default the maximum becomes the maximum.
+  ///   - emit: called with each finished row, from the top.
+  public init(
+    input: PlaneLayout, window: PixelRect, x: ResamplingAxis, y: ResamplingAxis, output: PlaneLayout,
+    mapping: Mapping? = nil, emit: @escaping (UnsafeRawPointer) throws(DownsampleError) -> Void
+  ) {
+    precondition(input.channels == output.channels && (input.sampleType == .uint16 || output.sampleType == .uint8))
+    precondition(x.count == output.width && y.count == output.height)
+    precondition(x.sourceCount == window.width && y.sourceCount == window.height)
+    self.input = input
+    self.output = output
+    self.window = window
+    self.emit = emit
+    channels = input.channels
+
+    boxX = x.boxFactor
+    boxY = y.boxFactor
+    let isBoxed = boxX > 1 || boxY > 1
+    isFixedPoint = input.sampleType == .uint8 && !isBoxed
+    let horizontal = FilterWeights(axis: x.boxed)
+    let vertical = FilterWeights(axis: y.boxed)
+    filteredWidth = x.boxed.sourceCount
+    filteredHeight = y.boxed.sourceCount
+    starts = horizontal.starts
+    taps = horizontal.taps
+    rowStarts = vertical.starts
+    rowTaps = vertical.taps
+
+    // Means of boxes keep the bits that averaging gains.
+    boxScale = isBoxed ? 65535 / input.maximum : 1
+    let mapping = mapping ?? Mapping(scale: Double(output.maximum) / Double(input.maximum), bias: 0)
+    scale = mapping.scale / Double(boxScale)
+    bias = mapping.bias
+    if isFixedPoint {
+      fixedWeights = horizontal.fixedPoint(bits: CK_WEIGHT_BITS, times: scale)
+      fixedRowWeights = vertical.fixedPoint(bits: CK_WEIGHT_BITS, times: 1)
+      floatWeights = []
+      floatRowWeights = []
+    } else {
+      fixedWeights = []
+      fixedRowWeights = []
+      floatWeights = horizontal.values.map(Float.init)
+      floatRowWeights = vertical.values.map(Float.init)
+    }
+
+    let samples = filteredWidth * channels
+    ringRowBytes = (samples * (isFixedPoint ? 1 : 2) + 63) & ~63
+    ring = RowBuffer(byteCount: ringRowBytes * rowTaps)
+    rowPointers = .allocate(capacity: rowTaps)
+    let betweenBytes = samples * CK_BATCH * (isFixedPoint ? 2 : 4)
+    between = RowBuffer(byteCount: betweenBytes)
+    columns = RowBuffer(byteCount: betweenBytes)
+    batch = RowBuffer(byteCount: output.bytesPerRow * CK_BATCH)
+    boxSums = RowBuffer(byteCount: isBoxed ? window.width * channels * 4 : 0)
+    boxRow = RowBuffer(byteCount: isBoxed ? samples * 2 : 0)
+    // Rows that the last batch lacks are filtered like the others.
+    between.clear()
+    if isBoxed { boxSums.clear() }
+  }
+
+  deinit { rowPointers.deallocate() }
+
+  /// Takes the next row of the input plane; those outside the window are passed over.
+  public func push(_ row: UnsafeRawPointer) throws(DownsampleError) {
+    let y = nextSourceRow - window.y
+    nextSourceRow += 1
+    guard y >= 0, y < window.height, nextOutputRow < output.height else { return }
+    let samples = row + window.x * input.bytesPerPixel
+    if boxX > 1 || boxY > 1 {
+      try addToBox(samples, isLast: y == window.height - 1)
+    } else {
+      try filter(samples)
+    }
+  }
+
+  private func addToBox(_ row: UnsafeRawPointer, isLast: Bool) throws(DownsampleError) {
+    let count = window.width * channels
+    let sums = boxSums.at(0, as: UInt32.self)
+    if input.sampleType == .uint8 {
+      ck_box_add_u8(row.assumingMemoryBound(to: UInt8.self), sums, count)
+    } else {
+      ck_box_add_u16(row.assumingMemoryBound(to: UInt16.self), sums, count)
+    }
+    boxedRows += 1
+    guard boxedRows == boxY || isLast else { return }
+    ck_box_mean(
+      sums, window.width, Int32(channels), boxX, boxedRows, UInt32(boxScale), boxRow.at(0, as: UInt16.self))
+    boxedRows = 0
+    boxSums.clear()
+    try filter(boxRow.bytes)
+  }
+
+  private func filter(_ row: UnsafeRawPointer) throws(DownsampleError) {
+    let slot = ring.bytes + filteredRows % rowTaps * ringRowBytes
+    slot.copyMemory(from: row, byteCount: filteredWidth * channels * (isFixedPoint ? 1 : 2))
+    filteredRows += 1
+    while nextOutputRow < output.height, Int(rowStarts[nextOutputRow]) + rowTaps <= filteredRows {
+      filterColumns()
+      nextOutputRow += 1
+      inBatch += 1
+      if inBatch == CK_BATCH || nextOutputRow == output.height { try filterRows() }
+    }
+  }
+
+  private func filterColumns() {
+    let start = Int(rowStarts[nextOutputRow])
+    for k in 0..<rowTaps { rowPointers[k] = UnsafeRawPointer(ring.bytes + (start + k) % rowTaps * ringRowBytes) }
+    let samples = filteredWidth * channels
+    let offset = nextOutputRow * rowTaps
+    if isFixedPoint {
+      fixedRowWeights.withUnsafeBufferPointer { weights in
+        rowPointers.withMemoryRebound(to: UnsafePointer<UInt8>?.self, capacity: rowTaps) {
+          ck_vertical_u8(
+            $0, weights.baseAddress! + offset, Int32(rowTaps), between.at(inBatch * samples * 2, as: Int16.self), samples)
+        }
+      }
+    } else {
+      floatRowWeights.withUnsafeBufferPointer { weights in
+        rowPointers.withMemoryRebound(to: UnsafePointer<UInt16>?.self, capacity: rowTaps) {
+          ck_vertical_u16(
+            $0, weights.baseAddress! + offset, Int32(rowTaps), between.at(inBatch * samples * 4, as: Float.self), samples)
+        }
+      }
+    }
+  }
+
+  private func filterRows() throws(DownsampleError) {
+    let samples = filteredWidth * channels
+    let width = output.samplesPerRow
+    starts.withUnsafeBufferPointer { starts in
+      let axis = ck_axis(starts: starts.baseAddress, taps: Int32(taps), count: Int32(output.width))
+      if isFixedPoint {
+        ck_columns_i16(between.at(0, as: Int16.self), samples, samples, columns.at(0, as: Int16.self))
+        let bits = Double(1 << (CK_WEIGHT_BITS + CK_ROW_BITS))
+        fixedWeights.withUnsafeBufferPointer {
+          ck_horizontal_u8(
+            columns.at(0, as: Int16.self), Int32(channels), axis, $0.baseAddress, Int32((bias * bits).rounded()),
+            batch.at(0, as: UInt8.self), width)
+        }
+      } else {
+        ck_columns_f32(between.at(0, as: Float.self), samples, samples, columns.at(0, as: Float.self))
+        floatWeights.withUnsafeBufferPointer {
+          if output.sampleType == .uint8 {
+            ck_horizontal_f32_u8(
+              columns.at(0, as: Float.self), Int32(channels), axis, $0.baseAddress, Float(scale), Float(bias),
+              batch.at(0, as: UInt8.self), width)
+          } else {
+            ck_horizontal_f32_u16(
+              columns.at(0, as: Float.self), Int32(channels), axis, $0.baseAddress, Float(scale), Float(bias),
+              Float(output.maximum), batch.at(0, as: UInt16.self), width)
+          }
+        }
+      }
+    }
+    for i in 0..<inBatch { try emit(UnsafeRawPointer(batch.bytes + i * output.bytesPerRow)) }
+    inBatch = 0
+  }
+}

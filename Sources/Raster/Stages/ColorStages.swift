@@ -1,0 +1,132 @@
+import CColor
+import CKernels
+
+/// The stages that change what samples mean. Each is made of rows in, rows out; pixel counts are those of a row.
+public enum ColorStages {
+  /// Three planes, and maybe alpha, to interleaved pixels by a matrix.
+  public static func matrix(_ coefficients: ColorMatrix, planes: [PlaneLayout], output: PlaneLayout, next: RowSink) -> JoinStage {
+    var matrix = coefficients.kernel(maximum: output.maximum)
+    matrix.alpha_scale = planes.count > 3 ? Float(output.maximum) / Float(planes[3].maximum) : 0
+    let pixels = output.width
+    let isBytes = output.sampleType == .uint8
+    return JoinStage(planes: planes, output: output, next: next) { rows, out in
+      let alpha = planes.count > 3 ? rows[3] : nil
+      withUnsafePointer(to: matrix) { matrix in
+        if isBytes {
+          rows.withMemoryRebound(to: UnsafePointer<UInt8>?.self, capacity: 3) {
+            ck_matrix_u8(
+              $0, alpha?.assumingMemoryBound(to: UInt8.self), pixels, matrix, out.assumingMemoryBound(to: UInt8.self))
+          }
+        } else {
+          rows.withMemoryRebound(to: UnsafePointer<UInt16>?.self, capacity: 3) {
+            ck_matrix_u16(
+              $0, alpha?.assumingMemoryBound(to: UInt16.self), pixels, matrix, out.assumingMemoryBound(to: UInt16.self))
+          }
+        }
+      }
+    }
+  }
+
+  /// Planes side by side to interleaved pixels, as they are.
+  public static func interleave(planes: [PlaneLayout], output: PlaneLayout, next: RowSink) -> JoinStage {
+    let pixels = output.width
+    let count = planes.count
+    let isBytes = output.sampleType == .uint8
+    return JoinStage(planes: planes, output: output, next: next) { rows, out in
+      if isBytes {
+        rows.withMemoryRebound(to: UnsafePointer<UInt8>?.self, capacity: count) {
+          ck_interleave_u8($0, Int32(count), pixels, out.assumingMemoryBound(to: UInt8.self))
+        }
+      } else {
+        rows.withMemoryRebound(to: UnsafePointer<UInt16>?.self, capacity: count) {
+          ck_interleave_u16($0, Int32(count), pixels, out.assumingMemoryBound(to: UInt16.self))
+        }
+      }
+    }
+  }
+
+  /// What colour with alpha becomes for resampling: 16 bits, multiplied by alpha unless it is already.
+  public static func premultipliedLayout(of layout: PlaneLayout) -> PlaneLayout {
+    var result = layout
+    result.sampleType = .uint16
+    result.maximum = layout.sampleType == .uint8 ? 255 * 255 : layout.maximum
+    return result
+  }
+
+  /// - Parameter input: interleaved, alpha last; 16-bit samples have a maximum of 65,535.
+  public static func premultiply(input: PlaneLayout, isPremultiplied: Bool, next: RowSink) -> MapStage {
+    let pixels = input.width
+    let channels = Int32(input.channels)
+    return MapStage(output: premultipliedLayout(of: input), next: next) { row, out in
+      let out = out.assumingMemoryBound(to: UInt16.self)
+      switch (input.sampleType, isPremultiplied) {
+      case (.uint8, false): ck_premultiply_u8(row.assumingMemoryBound(to: UInt8.self), channels, pixels, out)
+      case (.uint16, false): ck_premultiply_u16(row.assumingMemoryBound(to: UInt16.self), channels, pixels, out)
+      case (.uint8, true):
+        let row = row.assumingMemoryBound(to: UInt8.self)
+        for i in 0..<input.samplesPerRow { out[i] = UInt16(row[i]) * 255 }
+      case (.uint16, true): UnsafeMutableRawPointer(out).copyMemory(from: row, byteCount: input.bytesPerRow)
+      }
+    }
+  }
+
+  /// Undoes `premultiply`, to 8 or 16 bits.
+  public static func unpremultiply(input: PlaneLayout, output: PlaneLayout, next: RowSink) -> MapStage {
+    let pixels = input.width
+    let channels = Int32(input.channels)
+    let full = UInt32(input.maximum)
+    return MapStage(output: output, next: next) { row, out in
+      let row = row.assumingMemoryBound(to: UInt16.self)
+      if output.sampleType == .uint8 {
+        ck_unpremultiply_u8(row, channels, pixels, full, out.assumingMemoryBound(to: UInt8.self))
+      } else {
+        ck_unpremultiply_u16(row, channels, pixels, full, out.assumingMemoryBound(to: UInt16.self))
+      }
+    }
+  }
+
+  /// Lays premultiplied pixels over white.
+  public static func flatten(input: PlaneLayout, output: PlaneLayout, next: RowSink) -> MapStage {
+    let pixels = input.width
+    let channels = Int32(input.channels)
+    let full = UInt32(input.maximum)
+    let white: [UInt8] = [255, 255, 255]
+    return MapStage(output: output, next: next) { row, out in
+      ck_flatten_u8(
+        row.assumingMemoryBound(to: UInt16.self), channels, pixels, full, white, out.assumingMemoryBound(to: UInt8.self))
+    }
+  }
+
+  /// 8-bit CMYK to sRGB: by the profile, or without one (or with one that is not of CMYK) by R = (1 - C)(1 - K) and so on.
+  /// `usesProfile` says which.
+  public static func cmykToRGB(
+    profile: [UInt8], isInverted: Bool, output: PlaneLayout, next: RowSink
+  ) -> (stage: MapStage, usesProfile: Bool) {
+    let pixels = output.width
+    guard !profile.isEmpty, let transform = CMYKTransform(profile: profile, isInverted: isInverted) else {
+      return (
+        MapStage(output: output, next: next) { row, out in
+          ck_cmyk_u8(
+            row.assumingMemoryBound(to: UInt8.self), pixels, isInverted ? 1 : 0, out.assumingMemoryBound(to: UInt8.self))
+        }, false
+      )
+    }
+    return (
+      MapStage(output: output, next: next) { row, out in
+        ccolor_apply(
+          transform.handle, row.assumingMemoryBound(to: UInt8.self), out.assumingMemoryBound(to: UInt8.self), pixels)
+      }, true
+    )
+  }
+}
+
+private final class CMYKTransform {
+  let handle: OpaquePointer
+
+  init?(profile: [UInt8], isInverted: Bool) {
+    guard let handle = ccolor_cmyk_to_srgb(profile, profile.count, isInverted) else { return nil }
+    self.handle = handle
+  }
+
+  deinit { ccolor_free(handle) }
+}
