@@ -1,0 +1,60 @@
+# Downsample: build, test, measure, install. `make help` lists the targets.
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Where `make demo` writes its pictures, and how often it runs each.
+SAMPLES ?= .build/samples
+RUNS ?= 5
+
+binary := .build/release/downsample
+# SwiftPM gives C sources -O2; the resampling kernels gain much by -O3. The Swift runtime is linked in, so that the
+# program runs where no Swift is installed, and starts faster.
+release := swift build -c release --static-swift-stdlib -Xcc -O3
+swift_sources := Package.swift Sources Tests samples
+
+.PHONY: all build help setup test demo format lint check-c install uninstall clean
+
+all: ## Build the release binary, .build/release/downsample (what is missing is named, not installed)
+	@scripts/setup --check build
+	$(release) --product downsample
+
+build: all ## The same
+
+help: ## Show this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install what is missing to build, test and measure (as root or by sudo)
+	@scripts/setup all
+
+test: setup check-c lint ## Install what is missing, check the C sources and the format, run all tests
+	swift test
+
+demo: setup ## Install what is missing, build, make sample pictures, downsample them and print what it took
+	$(release) --product downsample
+	$(release) --product make-samples
+	.build/release/make-samples $(SAMPLES)
+	scripts/measure --runs $(RUNS) $(SAMPLES)
+
+format: ## Rewrite the Swift sources in the project's format
+	swift format --in-place --parallel --recursive $(swift_sources)
+
+lint: ## Check the Swift sources' format and style
+	swift format lint --strict --parallel --recursive $(swift_sources)
+
+check-c: ## Compile the C sources with gcc and clang, warnings as errors
+	@scripts/check-c
+
+# No build here when the binary is there: `sudo make install` should build nothing as root.
+install: $(binary) ## Install the program under PREFIX (/usr/local); DESTDIR is honoured
+	install -D -m 755 $(binary) "$(DESTDIR)$(PREFIX)/bin/downsample"
+	install -D -m 644 LICENSE "$(DESTDIR)$(PREFIX)/share/doc/downsample/LICENSE"
+	install -D -m 644 README.md "$(DESTDIR)$(PREFIX)/share/doc/downsample/README.md"
+
+$(binary):
+	$(MAKE) all
+
+uninstall: ## Remove what install installed
+	rm -f "$(DESTDIR)$(PREFIX)/bin/downsample"
+	rm -rf "$(DESTDIR)$(PREFIX)/share/doc/downsample"
+
+clean: ## Remove everything that was built
+	rm -rf .build
