@@ -45,7 +45,7 @@ check-c: ## Compile the C sources with gcc and clang, warnings as errors
 
 # No build here when the binary is there: `sudo make install` should build nothing as root.
 install: $(binary) ## Install the program under PREFIX (/usr/local); DESTDIR is honoured
-	install -D -m 755 $(binary) "$(DESTDIR)$(PREFIX)/bin/downsample"
+	install -D -s -m 755 $(binary) "$(DESTDIR)$(PREFIX)/bin/downsample"
 	install -D -m 644 LICENSE "$(DESTDIR)$(PREFIX)/share/doc/downsample/LICENSE"
 	install -D -m 644 README.md "$(DESTDIR)$(PREFIX)/share/doc/downsample/README.md"
 
