@@ -3,7 +3,7 @@
 /// nothing here ships.
 ///
 /// Functions that return int give 0 for success; else cpic_message() says what went wrong, for the calling thread.
-/// Every options struct is to be filled by its cpic_..._defaults() function first. Pointers and cpic_bytes in options are
+/// Every options struct is to be filled by its cpic_..._defaults() function first. The cpic_bytes in options are
 /// borrowed: they stay the caller's and need to live until the call returns.
 #ifndef CPICTURES_H
 #define CPICTURES_H
@@ -120,7 +120,7 @@ typedef enum {
 typedef struct {
   int quality;            // 1 to 100; 90
   cpic_jpeg_space space;  // AUTO
-  int h[4], v[4];         // sampling factors 1 to 4; 2x2,1x1,1x1,2x2 (for RGB and CMYK files: 1x1 each). See
+  int h[4], v[4];         // sampling factors 1 to 4; 0 (the default): 2x2 for Y and K of YCbCr and YCCK, else 1x1. See
                           // cpic_jpeg_set_sampling
   bool progressive;
   int progressive_scans;  // only the first so many scans of the script (a picture never completed); 0: all
