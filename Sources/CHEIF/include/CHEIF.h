@@ -21,7 +21,8 @@ typedef struct {
   char message[256];  // one sentence, no final full stop, no file name
 } cheif_error;
 
-/// The file, read by position. `read` gives the number of bytes read (fewer than asked only at the end), or -1.
+/// The file, read by position. `read` gives the number of bytes read (fewer than asked only at the end), or -1. It is called
+/// during every function that takes the reader, on any of the decoding threads, but by one at a time.
 typedef struct {
   void *context;
   int64_t (*read)(void *context, int64_t offset, void *buffer, int64_t count);
@@ -53,6 +54,7 @@ typedef struct {
   int luma_bits;           // bits of a sample, 8 to 16
   int chroma_bits;
   cheif_layout layout;
+  bool layout_known;         // false: only decoding tells, call cheif_settle. Layout and bits are then the most costly
   bool has_alpha;            // an alpha plane will be delivered, as the last plane
   bool alpha_premultiplied;  // colour is already multiplied by it
   int alpha_bits;
@@ -91,6 +93,10 @@ cheif_reader *cheif_open(cheif_source source, cheif_error *error);
 void cheif_close(cheif_reader *reader);
 
 cheif_header cheif_get_header(const cheif_reader *reader);
+
+/// Makes the header final where layout_known is false, by decoding the whole picture now (cheif_next_rows delivers it).
+/// Layout, bits and alpha may then have changed. Does nothing where they are known.
+cheif_status cheif_settle(cheif_reader *reader, int threads, cheif_error *error);
 
 /// Copies the embedded ICC profile, header.icc_bytes long.
 cheif_status cheif_get_icc(cheif_reader *reader, void *buffer, cheif_error *error);

@@ -1,0 +1,512 @@
+#include "reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Where this thread reads. libheif seeks before it reads, but takes no lock around the two when several threads decode
+// from one context, so the position belongs to the thread, not to the reader.
+static _Thread_local int64_t position;
+
+static int64_t callback_position(void *context) {
+  (void)context;
+  return position;
+}
+
+static int callback_seek(int64_t target, void *context) {
+  (void)context;
+  if (target < 0) return -1;
+  position = target;
+  return 0;
+}
+
+/// Reads exactly `count` bytes, or gives false. Small reads, of which libheif makes thousands, go through the cache.
+static bool read_exactly(cheif_reader *reader, int64_t offset, void *buffer, int64_t count) {
+  if (offset < 0 || count < 0 || offset > reader->source.size || count > reader->source.size - offset) return false;
+  bool done = true;
+  pthread_mutex_lock(&reader->source_lock);
+  uint8_t *out = buffer;
+  while (count > 0) {
+    int64_t in_cache = offset - reader->cache_offset;
+    if (in_cache >= 0 && in_cache < reader->cache_count) {
+      int64_t part = reader->cache_count - in_cache < count ? reader->cache_count - in_cache : count;
+      memcpy(out, reader->cache + in_cache, (size_t)part);
+      out += part, offset += part, count -= part;
+      continue;
+    }
+    bool direct = count >= CHEIF_CACHE_BYTES;
+    int64_t part = reader->source.read(reader->source.context, offset, direct ? out : reader->cache,
+                                       direct ? count : (int64_t)CHEIF_CACHE_BYTES);
+    if (part <= 0 || part > (direct ? count : (int64_t)CHEIF_CACHE_BYTES)) {
+      // The end of a file that is shorter than it said it was is damage to libheif, not a failed read.
+      if (part != 0) reader->read_failed = true;
+      if (!direct) reader->cache_count = 0;
+      done = false;
+      break;
+    }
+    if (direct) {
+      out += part, offset += part, count -= part;
+    } else {
+      reader->cache_offset = offset;
+      reader->cache_count = part;
+    }
+  }
+  pthread_mutex_unlock(&reader->source_lock);
+  return done;
+}
+
+static int callback_read(void *buffer, size_t size, void *context) {
+  cheif_reader *reader = context;
+  if (size > INT64_MAX) return -1;
+  cheif_leave();  // the source is not libheif
+  bool done = read_exactly(reader, position, buffer, (int64_t)size);
+  cheif_enter();
+  if (!done) return -1;
+  position += (int64_t)size;
+  return 0;
+}
+
+static enum heif_reader_grow_status callback_wait(int64_t target, void *context) {
+  const cheif_reader *reader = context;
+  return target <= reader->source.size ? heif_reader_grow_status_size_reached
+                                       : heif_reader_grow_status_size_beyond_eof;
+}
+
+cheif_status cheif_reader_fail(cheif_reader *reader, struct heif_error from, cheif_error *error) {
+  pthread_mutex_lock(&reader->source_lock);
+  bool read_failed = reader->read_failed;
+  pthread_mutex_unlock(&reader->source_lock);
+  if (read_failed) return cheif_fail(error, CHEIF_READ_FAILED, "the input could not be read");
+  return cheif_fail_with(error, from, reader->header.codec);
+}
+
+static uint32_t big_endian(const uint8_t *bytes) {
+  return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+/// Looks at the outermost boxes: is there a still picture (meta or mini), is there a sequence (moov)?
+static void scan_boxes(cheif_reader *reader, bool *still, bool *sequence) {
+  *still = *sequence = false;
+  int64_t offset = 0;
+  for (int i = 0; i < 256; i++) {
+    uint8_t head[16];
+    if (!read_exactly(reader, offset, head, 8)) return;
+    uint64_t size = big_endian(head);
+    if (memcmp(head + 4, "meta", 4) == 0 || memcmp(head + 4, "mini", 4) == 0) *still = true;
+    if (memcmp(head + 4, "moov", 4) == 0) *sequence = true;
+    uint64_t least = 8;
+    if (size == 1) {
+      if (!read_exactly(reader, offset + 8, head + 8, 8)) return;
+      size = (uint64_t)big_endian(head + 8) << 32 | big_endian(head + 12);
+      least = 16;
+    }
+    if (size < least || size > (uint64_t)(reader->source.size - offset)) return;
+    offset += (int64_t)size;
+  }
+}
+
+static void set_type(char *text, uint32_t type) {
+  for (int i = 0; i < 4; i++) {
+    unsigned char c = (unsigned char)(type >> (24 - 8 * i));
+    text[i] = (char)(c >= 32 && c < 127 ? c : '?');
+  }
+  text[4] = 0;
+  if (type == 0) text[0] = 0;
+}
+
+static bool is_coded(const char *type) {
+  static const char *const coded[] = {"hvc1", "hev1", "lhv1", "av01", "avc1", "vvc1", "jpeg", "j2k1", "unci"};
+  for (size_t i = 0; i < sizeof coded / sizeof *coded; i++) {
+    if (strcmp(type, coded[i]) == 0) return true;
+  }
+  return false;
+}
+
+/// The first picture that a derived item is made of; 0 when that cannot be told.
+static heif_item_id first_input(const cheif_reader *reader, heif_item_id id) {
+  const cheif_library *library = reader->library;
+  if (library->heif_context_get_item_references == NULL || library->heif_release_item_references == NULL) return 0;
+  heif_item_id found = 0;
+  for (int i = 0; i < 16 && found == 0; i++) {
+    uint32_t type = 0;
+    heif_item_id *targets = NULL;
+    size_t count = library->heif_context_get_item_references(reader->context, id, i, &type, &targets);
+    if (count == 0) break;
+    if (type == heif_fourcc('d', 'i', 'm', 'g') && targets != NULL) found = targets[0];
+    library->heif_release_item_references(reader->context, &targets);
+  }
+  return found;
+}
+
+/// Gives the first input (a grid's first tile) too.
+static heif_item_id find_types(cheif_reader *reader, heif_item_id primary) {
+  const cheif_library *library = reader->library;
+  cheif_header *header = &reader->header;
+  if (library->heif_item_get_item_type == NULL) return 0;
+  set_type(header->item_type, library->heif_item_get_item_type(reader->context, primary));
+  if (is_coded(header->item_type)) {
+    memcpy(header->codec, header->item_type, sizeof header->codec);
+    return 0;
+  }
+  heif_item_id input = first_input(reader, primary), id = input;
+  for (int depth = 0; depth < 8 && id != 0; depth++) {
+    char type[5];
+    set_type(type, library->heif_item_get_item_type(reader->context, id));
+    if (is_coded(type)) {
+      memcpy(header->codec, type, sizeof header->codec);
+      break;
+    }
+    id = first_input(reader, id);
+  }
+  return input;
+}
+
+static cheif_status find_transforms(cheif_reader *reader, heif_item_id primary, cheif_error *error) {
+  const cheif_library *library = reader->library;
+  cheif_header *header = &reader->header;
+  enum { most = sizeof header->transforms / sizeof header->transforms[0] };
+  uint32_t properties[most];
+  int count = library->heif_item_get_transformation_properties(reader->context, primary, NULL, 0);
+  if (count > most) return cheif_fail(error, CHEIF_UNSUPPORTED, "more than %d crops and rotations", (int)most);
+  if (count <= 0) return CHEIF_OK;
+  count = library->heif_item_get_transformation_properties(reader->context, primary, properties, most);
+  int width = (int)header->width, height = (int)header->height;  // as the picture stands at each step
+  for (int i = 0; i < count; i++) {
+    cheif_transform transform = {0};
+    uint32_t type = library->heif_item_get_property_type(reader->context, primary, properties[i]);
+    if (type == heif_fourcc('c', 'l', 'a', 'p')) {
+      int left = 0, top = 0, right = 0, bottom = 0;
+      library->heif_item_get_property_transform_crop_borders(reader->context, primary, properties[i], width, height,
+                                                             &left, &top, &right, &bottom);
+      transform.kind = CHEIF_CROP;
+      transform.left = left > 0 ? left : 0;
+      transform.top = top > 0 ? top : 0;
+      transform.right = right > 0 ? right : 0;
+      transform.bottom = bottom > 0 ? bottom : 0;
+      if ((int64_t)transform.left + transform.right >= width || (int64_t)transform.top + transform.bottom >= height) {
+        return cheif_fail(error, CHEIF_DAMAGED, "the clean aperture lies outside of the picture");
+      }
+      width -= transform.left + transform.right;
+      height -= transform.top + transform.bottom;
+    } else if (type == heif_fourcc('i', 'r', 'o', 't')) {
+      transform.kind = CHEIF_ROTATE;
+      int degrees = library->heif_item_get_property_transform_rotation_ccw(reader->context, primary, properties[i]);
+      if (degrees == 0) continue;
+      if (degrees != 90 && degrees != 180 && degrees != 270) {
+        return cheif_fail(error, CHEIF_DAMAGED, "a rotation by %d degrees", degrees);
+      }
+      transform.degrees_ccw = degrees;
+      if (degrees != 180) {
+        int swapped = width;
+        width = height;
+        height = swapped;
+      }
+    } else if (type == heif_fourcc('i', 'm', 'i', 'r')) {
+      transform.kind = CHEIF_MIRROR;
+      int direction = library->heif_item_get_property_transform_mirror(reader->context, primary, properties[i]);
+      if (direction != 0 && direction != 1) return cheif_fail(error, CHEIF_DAMAGED, "a mirroring about no axis");
+      transform.left_right = direction == 1;
+    } else {
+      continue;
+    }
+    header->transforms[header->transform_count++] = transform;
+  }
+  return CHEIF_OK;
+}
+
+static void find_auxiliaries(cheif_reader *reader) {
+  const cheif_library *library = reader->library;
+  cheif_header *header = &reader->header;
+  header->has_depth_map = library->heif_image_handle_has_depth_image(reader->primary) != 0;
+  int count = library->heif_image_handle_get_number_of_auxiliary_images(reader->primary, 0);
+  if (count <= 0) return;
+  heif_item_id *ids = calloc((size_t)count, sizeof *ids);
+  if (ids == NULL) return;
+  count = library->heif_image_handle_get_list_of_auxiliary_image_IDs(reader->primary, 0, ids, count);
+  for (int i = 0; i < count; i++) {
+    struct heif_image_handle *auxiliary = NULL;
+    struct heif_error result =
+      library->heif_image_handle_get_auxiliary_image_handle(reader->primary, ids[i], &auxiliary);
+    if (result.code != heif_error_Ok || auxiliary == NULL) continue;
+    const char *type = NULL;
+    result = library->heif_image_handle_get_auxiliary_type(auxiliary, &type);
+    bool is_alpha = false;
+    if (result.code == heif_error_Ok && type != NULL) {
+      is_alpha = strcmp(type, "urn:mpeg:hevc:2015:auxid:1") == 0 || strcmp(type, "urn:mpeg:avc:2015:auxid:1") == 0 ||
+                 strcmp(type, "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha") == 0;
+      if (strstr(type, "gainmap") != NULL) header->has_gain_map = true;
+      library->heif_image_handle_free_auxiliary_types(auxiliary, &type);
+    }
+    if (is_alpha && header->has_alpha && reader->alpha == NULL) {
+      reader->alpha = auxiliary;
+    } else {
+      library->heif_image_handle_release(auxiliary);
+    }
+  }
+  free(ids);
+}
+
+/// ISO 21496-1 gain maps hang on a derived item of their own, not on the primary one.
+static bool has_tone_map_item(const cheif_reader *reader) {
+  const cheif_library *library = reader->library;
+  if (!library->items) return false;
+  int count = library->heif_context_get_number_of_items(reader->context);
+  if (count <= 0) return false;
+  heif_item_id *ids = calloc((size_t)count, sizeof *ids);
+  if (ids == NULL) return false;
+  count = library->heif_context_get_list_of_item_IDs(reader->context, ids, count);
+  bool found = false;
+  for (int i = 0; i < count && !found; i++) {
+    found = library->heif_item_get_item_type(reader->context, ids[i]) == heif_fourcc('t', 'm', 'a', 'p');
+  }
+  free(ids);
+  return found;
+}
+
+/// Takes the colour that the handle states. False when it states none.
+static bool take_profiles(cheif_reader *reader, const struct heif_image_handle *handle) {
+  const cheif_library *library = reader->library;
+  cheif_header *header = &reader->header;
+  header->icc_bytes = library->heif_image_handle_get_raw_color_profile_size(handle);
+  struct heif_color_profile_nclx *nclx = NULL;
+  struct heif_error result = library->heif_image_handle_get_nclx_color_profile(handle, &nclx);
+  if (result.code == heif_error_Ok && nclx != NULL) {
+    header->has_nclx = true;
+    header->primaries = (int)nclx->color_primaries;
+    header->transfer = (int)nclx->transfer_characteristics;
+    header->matrix = (int)nclx->matrix_coefficients;
+    header->full_range = nclx->full_range_flag != 0;
+  }
+  if (nclx != NULL) library->heif_nclx_color_profile_free(nclx);
+  return header->has_nclx || header->icc_bytes > 0;
+}
+
+static void find_layout(cheif_reader *reader) {
+  const cheif_library *library = reader->library;
+  cheif_header *header = &reader->header;
+  // Until it is known, the layout that takes the most.
+  header->layout = CHEIF_LAYOUT_444;
+  // An overlay is put together in RGB whatever its parts are.
+  if (strcmp(header->item_type, "iovl") == 0) {
+    header->layout = CHEIF_LAYOUT_RGB;
+    return;
+  }
+  if (library->heif_image_handle_get_preferred_decoding_colorspace == NULL) return;
+  enum heif_colorspace colorspace = heif_colorspace_undefined;
+  enum heif_chroma chroma = heif_chroma_undefined;
+  struct heif_error result =
+    library->heif_image_handle_get_preferred_decoding_colorspace(reader->primary, &colorspace, &chroma);
+  if (result.code != heif_error_Ok) return;
+  header->layout_known = true;
+  if (colorspace == heif_colorspace_monochrome) {
+    header->layout = CHEIF_LAYOUT_MONOCHROME;
+  } else if (colorspace == heif_colorspace_YCbCr && chroma == heif_chroma_420) {
+    header->layout = CHEIF_LAYOUT_420;
+  } else if (colorspace == heif_colorspace_YCbCr && chroma == heif_chroma_422) {
+    header->layout = CHEIF_LAYOUT_422;
+  } else if (colorspace == heif_colorspace_YCbCr && chroma == heif_chroma_444) {
+    header->layout = CHEIF_LAYOUT_444;
+  } else if (colorspace == heif_colorspace_RGB) {
+    // Proposed for a matrix of 0 too, where the decoder gives 4:4:4 with G, B, R in the place of Y, Cb, Cr.
+    bool video = strcmp(header->codec, "unci") != 0 && header->codec[0] != 0;
+    header->layout = video ? CHEIF_LAYOUT_444 : CHEIF_LAYOUT_RGB;
+  } else {
+    header->layout_known = false;
+  }
+}
+
+static void find_tiles(cheif_reader *reader) {
+  cheif_header *header = &reader->header;
+  header->tile_width = header->width;
+  header->tile_height = header->height;
+  header->tile_columns = header->tile_rows = 1;
+  reader->alpha_way = header->has_alpha ? CHEIF_ALPHA_WITH_COLOR : CHEIF_ALPHA_NONE;
+#if CHEIF_BUILT_WITH_TILES
+  const cheif_library *library = reader->library;
+  if (!library->tiles || reader->library_transforms || !header->layout_known) return;
+  if (strcmp(header->item_type, "grid") != 0 || (header->has_alpha && reader->alpha == NULL)) return;
+  struct heif_image_tiling tiling = {0};
+  struct heif_error result = library->heif_image_handle_get_image_tiling(reader->primary, 0, &tiling);
+  if (result.code != heif_error_Ok) return;
+  uint64_t columns = tiling.num_columns, rows = tiling.num_rows;
+  if (columns * rows < 2 || tiling.image_width != header->width || tiling.image_height != header->height) return;
+  if (tiling.tile_width == 0 || tiling.tile_height == 0 || tiling.number_of_extra_dimensions != 0) return;
+  // The tiles must cover the picture, each some of it.
+  if (columns * tiling.tile_width < header->width || (columns - 1) * tiling.tile_width >= header->width) return;
+  if (rows * tiling.tile_height < header->height || (rows - 1) * tiling.tile_height >= header->height) return;
+  // Tiles of an odd size would not meet in the subsampled planes.
+  bool halved_across = header->layout == CHEIF_LAYOUT_420 || header->layout == CHEIF_LAYOUT_422;
+  if (halved_across && columns > 1 && tiling.tile_width % 2 != 0) return;
+  if (header->layout == CHEIF_LAYOUT_420 && rows > 1 && tiling.tile_height % 2 != 0) return;
+  header->tiled = true;
+  header->tile_width = tiling.tile_width;
+  header->tile_height = tiling.tile_height;
+  header->tile_columns = tiling.num_columns;
+  header->tile_rows = tiling.num_rows;
+
+  if (!header->has_alpha) return;
+  reader->alpha_way = CHEIF_ALPHA_WHOLE;
+  struct heif_image_tiling alpha = {0};
+  result = library->heif_image_handle_get_image_tiling(reader->alpha, 0, &alpha);
+  if (result.code != heif_error_Ok || alpha.num_rows != tiling.num_rows || alpha.tile_height != tiling.tile_height ||
+      alpha.image_width != tiling.image_width || alpha.image_height != tiling.image_height || alpha.tile_width == 0 ||
+      alpha.num_columns == 0 || alpha.number_of_extra_dimensions != 0 ||
+      (uint64_t)alpha.num_columns * alpha.tile_width < header->width ||
+      (uint64_t)(alpha.num_columns - 1) * alpha.tile_width >= header->width) {
+    return;
+  }
+  heif_item_id first_tile = 0;
+  result = library->heif_image_handle_get_grid_image_tile_id(reader->alpha, 0, 0, 0, &first_tile);
+  if (result.code != heif_error_Ok) return;
+  reader->alpha_way = CHEIF_ALPHA_TILES;
+  reader->alpha_columns = alpha.num_columns;
+#endif
+}
+
+static cheif_status read_header(cheif_reader *reader, cheif_error *error) {
+  const cheif_library *library = reader->library;
+  cheif_header *header = &reader->header;
+  heif_item_id primary = 0;
+  struct heif_error result = library->heif_context_get_primary_image_ID(reader->context, &primary);
+  if (result.code != heif_error_Ok) return cheif_reader_fail(reader, result, error);
+  heif_item_id input = find_types(reader, primary);
+  result = library->heif_context_get_primary_image_handle(reader->context, &reader->primary);
+  if (result.code != heif_error_Ok) return cheif_reader_fail(reader, result, error);
+  if (reader->primary == NULL) return cheif_fail(error, CHEIF_DAMAGED, "the file has no primary picture");
+
+  // The parts of a derived picture may be turned too: ignoring that would ignore theirs.
+  reader->library_transforms =
+    !library->transforms || !(is_coded(header->item_type) || strcmp(header->item_type, "grid") == 0);
+  int width = reader->library_transforms ? library->heif_image_handle_get_width(reader->primary)
+                                         : library->heif_image_handle_get_ispe_width(reader->primary);
+  int height = reader->library_transforms ? library->heif_image_handle_get_height(reader->primary)
+                                          : library->heif_image_handle_get_ispe_height(reader->primary);
+  if (width <= 0 || height <= 0) return cheif_fail(error, CHEIF_DAMAGED, "the primary picture has no size");
+  header->width = (uint32_t)width;
+  header->height = (uint32_t)height;
+  if (!reader->library_transforms) {
+    cheif_status status = find_transforms(reader, primary, error);
+    if (status != CHEIF_OK) return status;
+  }
+
+  header->has_alpha = library->heif_image_handle_has_alpha_channel(reader->primary) != 0;
+  header->alpha_premultiplied = header->has_alpha && library->heif_image_handle_is_premultiplied_alpha != NULL &&
+                                library->heif_image_handle_is_premultiplied_alpha(reader->primary) != 0;
+  find_auxiliaries(reader);
+  if (has_tone_map_item(reader)) header->has_gain_map = true;
+  if (!take_profiles(reader, reader->primary) && strcmp(header->item_type, "grid") == 0 && input != 0) {
+    result = library->heif_context_get_image_handle(reader->context, input, &reader->profile_owner);
+    if (result.code == heif_error_Ok && reader->profile_owner != NULL) take_profiles(reader, reader->profile_owner);
+  }
+
+  find_layout(reader);
+  header->luma_bits = library->heif_image_handle_get_luma_bits_per_pixel(reader->primary);
+  header->chroma_bits = library->heif_image_handle_get_chroma_bits_per_pixel(reader->primary);
+  if (header->layout == CHEIF_LAYOUT_RGB && strcmp(header->item_type, "iovl") == 0) header->layout_known = false;
+  if (header->luma_bits < 1 || header->luma_bits > 16) {
+    header->luma_bits = 16;
+    header->layout_known = false;
+  }
+  if (header->chroma_bits < 1 || header->chroma_bits > 16) header->chroma_bits = header->luma_bits;
+  if (header->has_alpha) {
+    header->alpha_bits =
+      reader->alpha != NULL ? library->heif_image_handle_get_luma_bits_per_pixel(reader->alpha) : header->luma_bits;
+    if (header->alpha_bits < 1 || header->alpha_bits > 16) header->alpha_bits = header->luma_bits;
+  }
+  find_tiles(reader);
+  return CHEIF_OK;
+}
+
+static cheif_status open_reader(cheif_reader *reader, cheif_error *error) {
+  const cheif_library *library = reader->library;
+  bool still = false, sequence = false;
+  scan_boxes(reader, &still, &sequence);
+  if (reader->read_failed) return cheif_fail(error, CHEIF_READ_FAILED, "the input could not be read");
+  reader->header.is_sequence_file = sequence;
+  if (sequence && !still) {
+    return cheif_fail(error, CHEIF_UNSUPPORTED, "a HEIF image sequence without a still picture cannot be decoded");
+  }
+
+  cheif_enter();
+  cheif_status status;
+  reader->context = library->heif_context_alloc();
+  reader->options = library->heif_decoding_options_alloc();
+  if (reader->context == NULL || reader->options == NULL) {
+    status = cheif_fail(error, CHEIF_NO_MEMORY, "libheif could not allocate its context");
+  } else {
+    library->heif_context_set_max_decoding_threads(reader->context, 0);
+    reader->callbacks = (struct heif_reader){
+      .reader_api_version = 1,
+      .get_position = callback_position,
+      .read = callback_read,
+      .seek = callback_seek,
+      .wait_for_file_size = callback_wait,
+    };
+    position = 0;
+    struct heif_error result =
+      library->heif_context_read_from_reader(reader->context, &reader->callbacks, reader, NULL);
+    if (result.code != heif_error_Ok) {
+      status = cheif_reader_fail(reader, result, error);
+    } else {
+      cheif_load_decoders(library, reader->context);
+      status = read_header(reader, error);
+      reader->options->ignore_transformations = !reader->library_transforms;
+      reader->options->convert_hdr_to_8bit = 0;
+    }
+  }
+  cheif_leave();
+  return status;
+}
+
+cheif_reader *cheif_open(cheif_source source, cheif_error *error) {
+  cheif_error own;
+  if (error == NULL) error = &own;
+  *error = (cheif_error){0};
+  if (source.read == NULL || source.size < 0) {
+    cheif_fail(error, CHEIF_FAULT, "a source without a read function or of negative size");
+    return NULL;
+  }
+  const cheif_library *library = cheif_get_library(error);
+  if (library == NULL) return NULL;
+  cheif_reader *reader = calloc(1, sizeof *reader);
+  if (reader == NULL || pthread_mutex_init(&reader->source_lock, NULL) != 0) {
+    free(reader);
+    cheif_fail(error, CHEIF_NO_MEMORY, "no memory for the reader");
+    return NULL;
+  }
+  reader->library = library;
+  reader->source = source;
+  if (open_reader(reader, error) != CHEIF_OK) {
+    cheif_close(reader);
+    return NULL;
+  }
+  return reader;
+}
+
+void cheif_close(cheif_reader *reader) {
+  if (reader == NULL) return;
+  const cheif_library *library = reader->library;
+  cheif_enter();
+  if (reader->whole != NULL) library->heif_image_release(reader->whole);
+  if (reader->whole_alpha != NULL) library->heif_image_release(reader->whole_alpha);
+  if (reader->options != NULL) library->heif_decoding_options_free(reader->options);
+  if (reader->alpha != NULL) library->heif_image_handle_release(reader->alpha);
+  if (reader->profile_owner != NULL) library->heif_image_handle_release(reader->profile_owner);
+  if (reader->primary != NULL) library->heif_image_handle_release(reader->primary);
+  if (reader->context != NULL) library->heif_context_free(reader->context);
+  cheif_leave();
+  for (int i = 0; i < CHEIF_MAX_PLANES; i++) free(reader->planes[i].samples);
+  pthread_mutex_destroy(&reader->source_lock);
+  free(reader);
+}
+
+cheif_header cheif_get_header(const cheif_reader *reader) { return reader->header; }
+
+cheif_status cheif_get_icc(cheif_reader *reader, void *buffer, cheif_error *error) {
+  if (reader->header.icc_bytes == 0) return cheif_fail(error, CHEIF_FAULT, "the picture has no ICC profile");
+  const struct heif_image_handle *owner = reader->profile_owner != NULL ? reader->profile_owner : reader->primary;
+  cheif_enter();
+  struct heif_error result = reader->library->heif_image_handle_get_raw_color_profile(owner, buffer);
+  cheif_leave();
+  if (result.code != heif_error_Ok) return cheif_reader_fail(reader, result, error);
+  return CHEIF_OK;
+}

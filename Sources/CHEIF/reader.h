@@ -1,0 +1,67 @@
+/// The reader's insides, shared by opening (reader.c) and decoding (decode.c).
+#ifndef CHEIF_READER_H
+#define CHEIF_READER_H
+
+#include "library.h"
+
+#include <pthread.h>
+
+#pragma GCC visibility push(hidden)
+
+enum { CHEIF_CACHE_BYTES = 8192, CHEIF_MAX_PLANES = 4 };
+
+typedef enum {
+  CHEIF_ALPHA_NONE = 0,
+  CHEIF_ALPHA_WITH_COLOR,  // libheif adds it to the decoded whole picture
+  CHEIF_ALPHA_TILES,       // an own item, a grid whose rows of tiles are those of the colour's
+  CHEIF_ALPHA_WHOLE,       // an own item, decoded whole
+} cheif_alpha_way;
+
+/// A plane of the band that a row of tiles is decoded into.
+typedef struct {
+  uint32_t width, height;              // of the whole plane
+  uint32_t tile_width, tile_height;    // in the plane's own samples
+  uint32_t tile_columns;
+  int bits, bytes_per_sample;
+  size_t stride;
+  uint8_t *samples;
+} cheif_band_plane;
+
+struct cheif_reader {
+  const cheif_library *library;
+  cheif_source source;
+  struct heif_reader callbacks;
+  struct heif_context *context;
+  struct heif_image_handle *primary;
+  struct heif_image_handle *profile_owner;  // the first tile, where the grid itself states no colour; else NULL
+  struct heif_image_handle *alpha;          // NULL: none, or not an item of its own
+  struct heif_decoding_options *options;
+  cheif_header header;
+  bool library_transforms;  // libheif turns and crops: the header reports none
+  cheif_alpha_way alpha_way;
+  uint32_t alpha_columns;
+
+  pthread_mutex_t source_lock;  // over the cache and the source, which are asked by one thread at a time
+  bool read_failed;
+  int64_t cache_offset;
+  int64_t cache_count;
+  uint8_t cache[CHEIF_CACHE_BYTES];
+
+  // Decoding.
+  cheif_error failure;      // sticks: what failed once fails again
+  uint32_t next_tile_row;
+  bool whole_delivered;
+  struct heif_image *whole;        // the decoded whole picture
+  struct heif_image *whole_alpha;  // CHEIF_ALPHA_WHOLE
+  int plane_count;
+  cheif_band_plane planes[CHEIF_MAX_PLANES];  // the last is alpha's where there is one
+  bool has_stream_nclx;
+  int stream_primaries, stream_transfer, stream_matrix;
+  bool stream_full_range;
+};
+
+/// The status and message of what libheif reports, or of the source when it was the source that failed.
+cheif_status cheif_reader_fail(cheif_reader *reader, struct heif_error from, cheif_error *error);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,266 @@
+#define _GNU_SOURCE  // for decode.h
+
+#include "decode.h"
+
+#if CHEIF_BUILT_WITH_TILES
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLANE_ALIGNMENT = 64 };
+
+// Decoders keep their work on the heap, but dav1d asks 1 MB for its own threads, and only touched pages count.
+static const size_t worker_stack_bytes = 1 << 20;
+
+static enum heif_channel alpha_channel(const cheif_library *library, const struct heif_image *image) {
+  return library->heif_image_get_colorspace(image) == heif_colorspace_RGB ? heif_channel_R : heif_channel_Y;
+}
+
+/// The tiles of one row, taken one after the other by several threads: first the colour's, then alpha's.
+typedef struct {
+  cheif_reader *reader;
+  uint32_t row;
+  uint32_t task_count;
+  cheif_processors processors;
+  atomic_uint next_task;
+  atomic_uint next_worker;
+  atomic_uint failed_task;  // the first in reading order; UINT32_MAX while none has failed
+  pthread_mutex_t lock;     // over `error`
+  cheif_error error;
+} tile_row;
+
+static cheif_status make_band(cheif_reader *reader, cheif_error *error) {
+  const cheif_header *header = &reader->header;
+  int colors = cheif_color_planes(header->layout);
+  int count = colors + (reader->alpha_way == CHEIF_ALPHA_TILES ? 1 : 0);
+  for (int i = 0; i < count; i++) {
+    cheif_band_plane *plane = &reader->planes[i];
+    uint32_t across = i < colors ? cheif_divisor_across(header->layout, i) : 1;
+    uint32_t down = i < colors ? cheif_divisor_down(header->layout, i) : 1;
+    plane->width = cheif_divided(header->width, across);
+    plane->height = cheif_divided(header->height, down);
+    plane->tile_columns = i < colors ? header->tile_columns : reader->alpha_columns;
+    plane->tile_width = cheif_divided(header->tile_width, across);
+    plane->tile_height = cheif_divided(header->tile_height, down);
+    plane->bits = cheif_announced_bits(header, i);
+    plane->bytes_per_sample = plane->bits > 8 ? 2 : 1;
+    uint64_t stride = (uint64_t)plane->width * (uint64_t)plane->bytes_per_sample;
+    stride = (stride + PLANE_ALIGNMENT - 1) / PLANE_ALIGNMENT * PLANE_ALIGNMENT;
+    uint64_t rows = cheif_least(plane->tile_height, plane->height);
+    if (stride > PTRDIFF_MAX / rows) return cheif_fail(error, CHEIF_NO_MEMORY, "a row of tiles is too large");
+    plane->stride = (size_t)stride;
+    plane->samples = aligned_alloc(PLANE_ALIGNMENT, (size_t)(stride * rows));
+    if (plane->samples == NULL) {
+      return cheif_fail(error, CHEIF_NO_MEMORY, "no memory for a row of tiles of %llu bytes",
+                        (unsigned long long)(stride * rows));
+    }
+  }
+  if (reader->alpha_way == CHEIF_ALPHA_TILES) {
+    struct heif_image_tiling tiling = {0};
+    cheif_enter();
+    struct heif_error result = reader->library->heif_image_handle_get_image_tiling(reader->alpha, 0, &tiling);
+    cheif_leave();
+    if (result.code != heif_error_Ok) return cheif_reader_fail(reader, result, error);
+    reader->planes[colors].tile_width = tiling.tile_width;
+  }
+  reader->plane_count = count;
+  return CHEIF_OK;
+}
+
+static cheif_status copy_tile(cheif_reader *reader, const struct heif_image *image, int plane_index,
+                              enum heif_channel channel, uint32_t row, uint32_t column, cheif_error *error) {
+  const cheif_band_plane *band = &reader->planes[plane_index];
+  cheif_plane tile;
+  if (!cheif_get_plane(reader->library, image, channel, &tile)) {
+    return cheif_fail(error, CHEIF_DAMAGED, "a tile lacks a plane");
+  }
+  if (tile.bits != band->bits || tile.bytes_per_sample != band->bytes_per_sample) {
+    return cheif_fail(error, CHEIF_DAMAGED, "a tile has %d bits a sample, the picture %d", tile.bits, band->bits);
+  }
+  // What find_tiles checked: the column begins inside the picture, and so does the row.
+  uint32_t left = column * band->tile_width, top = row * band->tile_height;
+  uint32_t width = cheif_least(band->tile_width, band->width - left);
+  uint32_t height = cheif_least(band->tile_height, band->height - top);
+  if (tile.width < width || tile.height < height) {
+    return cheif_fail(error, CHEIF_DAMAGED, "a tile of %ux%u samples where %ux%u are needed", tile.width, tile.height,
+                      width, height);
+  }
+  size_t bytes = (size_t)band->bytes_per_sample;
+  for (uint32_t y = 0; y < height; y++) {
+    memcpy(band->samples + y * band->stride + left * bytes, tile.samples + y * tile.stride, width * bytes);
+  }
+  return CHEIF_OK;
+}
+
+static cheif_status decode_color_tile(cheif_reader *reader, uint32_t row, uint32_t column, cheif_error *error) {
+  const cheif_library *library = reader->library;
+  struct heif_image *image = NULL;
+  struct heif_error result;
+  if (reader->alpha_way == CHEIF_ALPHA_NONE) {
+    result = library->heif_image_handle_decode_image_tile(reader->primary, &image, heif_colorspace_undefined,
+                                                          heif_chroma_undefined, reader->options, column, row);
+  } else {
+    // The call above would decode alpha along, wrongly where alpha is no grid, and not at all where it is deeper than 8
+    // bits and its tiles differ in size. The tile's own item has none.
+    heif_item_id id = 0;
+    struct heif_image_handle *handle = NULL;
+    result = library->heif_image_handle_get_grid_image_tile_id(reader->primary, 0, column, row, &id);
+    if (result.code == heif_error_Ok) result = library->heif_context_get_image_handle(reader->context, id, &handle);
+    if (result.code == heif_error_Ok) {
+      result = library->heif_decode_image(handle, &image, heif_colorspace_undefined, heif_chroma_undefined,
+                                          reader->options);
+    }
+    if (handle != NULL) library->heif_image_handle_release(handle);
+  }
+  if (result.code != heif_error_Ok) return cheif_reader_fail(reader, result, error);
+  if (image == NULL) return cheif_fail(error, CHEIF_DAMAGED, "libheif gave no picture");
+  cheif_layout layout, announced = reader->header.layout;
+  cheif_status status = CHEIF_OK;
+  if (!cheif_layout_of(library, image, &layout) || layout != announced) {
+    status = cheif_fail(error, CHEIF_DAMAGED, "a tile's planes are laid out otherwise than the header says");
+  }
+  for (int i = 0; i < cheif_color_planes(announced) && status == CHEIF_OK; i++) {
+    status = copy_tile(reader, image, i, cheif_channel_of(announced, i), row, column, error);
+  }
+  if (status == CHEIF_OK && row == 0 && column == 0) cheif_take_stream_nclx(reader, image);
+  library->heif_image_release(image);
+  return status;
+}
+
+static cheif_status decode_alpha_tile(cheif_reader *reader, uint32_t row, uint32_t column, cheif_error *error) {
+  const cheif_library *library = reader->library;
+  struct heif_image *image = NULL;
+  struct heif_error result = library->heif_image_handle_decode_image_tile(
+    reader->alpha, &image, heif_colorspace_undefined, heif_chroma_undefined, reader->options, column, row);
+  if (result.code != heif_error_Ok) return cheif_reader_fail(reader, result, error);
+  if (image == NULL) return cheif_fail(error, CHEIF_DAMAGED, "libheif gave no picture");
+  int plane = cheif_color_planes(reader->header.layout);
+  cheif_status status = copy_tile(reader, image, plane, alpha_channel(library, image), row, column, error);
+  library->heif_image_release(image);
+  return status;
+}
+
+static void *work_on_row(void *context) {
+  tile_row *work = context;
+  cheif_reader *reader = work->reader;
+  uint32_t columns = reader->header.tile_columns;
+  cheif_narrow(&work->processors, (int)atomic_fetch_add(&work->next_worker, 1), 1);
+  for (;;) {
+    uint32_t task = atomic_fetch_add(&work->next_task, 1);
+    // Tasks before the failed one were taken before it: they are finished, and may take its place.
+    if (task >= work->task_count || atomic_load(&work->failed_task) != UINT32_MAX) break;
+    cheif_error error = {0};
+    cheif_enter();
+    cheif_status status = task < columns ? decode_color_tile(reader, work->row, task, &error)
+                                         : decode_alpha_tile(reader, work->row, task - columns, &error);
+    cheif_leave();
+    if (status == CHEIF_OK) continue;
+    pthread_mutex_lock(&work->lock);
+    if (task < atomic_load(&work->failed_task)) {
+      atomic_store(&work->failed_task, task);
+      work->error = error;
+    }
+    pthread_mutex_unlock(&work->lock);
+  }
+  return NULL;
+}
+
+/// Decodes the row on this thread and, where they can be had, on `threads` - 1 more.
+static cheif_status decode_row(cheif_reader *reader, uint32_t row, int threads, cheif_error *error) {
+  tile_row work = {.reader = reader, .row = row, .processors = cheif_find_processors(reader)};
+  work.task_count = reader->header.tile_columns + (reader->alpha_way == CHEIF_ALPHA_TILES ? reader->alpha_columns : 0);
+  atomic_init(&work.next_task, 0);
+  atomic_init(&work.next_worker, 0);
+  atomic_init(&work.failed_task, UINT32_MAX);
+  if (pthread_mutex_init(&work.lock, NULL) != 0) return cheif_fail(error, CHEIF_NO_MEMORY, "no memory for a lock");
+
+  pthread_t workers[CHEIF_MAX_THREADS];
+  int started = 0;
+  pthread_attr_t attributes;
+  if (threads > 1 && pthread_attr_init(&attributes) == 0) {
+    (void)pthread_attr_setstacksize(&attributes, worker_stack_bytes);
+    while (started + 1 < threads && (uint32_t)started + 1 < work.task_count) {
+      if (pthread_create(&workers[started], &attributes, work_on_row, &work) != 0) break;
+      started++;
+    }
+    pthread_attr_destroy(&attributes);
+  }
+  work_on_row(&work);
+  for (int i = 0; i < started; i++) pthread_join(workers[i], NULL);
+  cheif_widen(&work.processors);
+  pthread_mutex_destroy(&work.lock);
+
+  uint32_t failed = atomic_load(&work.failed_task);
+  if (failed == UINT32_MAX) return CHEIF_OK;
+  uint32_t columns = reader->header.tile_columns;
+  bool is_alpha = failed >= columns;
+  return cheif_fail(error, work.error.status, "%stile %u of row %u: %.200s", is_alpha ? "alpha " : "",
+                    (is_alpha ? failed - columns : failed) + 1, row + 1, work.error.message);
+}
+
+/// The rows of the undivided alpha picture that belong to the colour's rows.
+static cheif_status deliver_whole_alpha(cheif_reader *reader, int threads, cheif_rows *rows, cheif_error *error) {
+  const cheif_header *header = &reader->header;
+  if (reader->whole_alpha == NULL) {
+    cheif_processors all = cheif_find_processors(reader);
+    cheif_narrow(&all, 0, threads);
+    cheif_enter();
+    cheif_status status = cheif_decode_item(reader, reader->alpha, NULL, &reader->whole_alpha, error);
+    cheif_leave();
+    cheif_widen(&all);
+    if (status != CHEIF_OK) return status;
+  }
+  cheif_plane plane;
+  enum heif_channel channel = alpha_channel(reader->library, reader->whole_alpha);
+  if (!cheif_get_plane(reader->library, reader->whole_alpha, channel, &plane) || plane.bits != header->alpha_bits) {
+    return cheif_fail(error, CHEIF_DAMAGED, "the alpha picture is not what its header says");
+  }
+  // A few rows and columns more than the colour has are the coding's padding.
+  int index = cheif_color_planes(header->layout);
+  uint64_t from = rows->planes[0].first_row, to = from + rows->planes[0].row_count;
+  bool same = plane.height >= header->height && plane.height - header->height < 64;
+  uint64_t height = same ? header->height : plane.height;
+  uint64_t first = from * height / header->height, end = to * height / header->height;
+  rows->plane_count = index + 1;
+  rows->planes[index].samples = plane.samples + (size_t)first * plane.stride;
+  rows->planes[index].stride = plane.stride;
+  rows->planes[index].width = same ? cheif_least(header->width, plane.width) : plane.width;
+  rows->planes[index].first_row = (uint32_t)first;
+  rows->planes[index].row_count = (uint32_t)(end - first);
+  rows->planes[index].bytes_per_sample = plane.bytes_per_sample;
+  rows->planes[index].bits = plane.bits;
+  return CHEIF_OK;
+}
+
+cheif_status cheif_next_tiles(cheif_reader *reader, int threads, cheif_rows *rows, cheif_error *error) {
+  if (reader->next_tile_row >= reader->header.tile_rows) return CHEIF_OK;
+  if (reader->plane_count == 0) {
+    cheif_status status = make_band(reader, error);
+    if (status != CHEIF_OK) return status;
+  }
+  uint32_t row = reader->next_tile_row;
+  cheif_status status = decode_row(reader, row, threads, error);
+  if (status != CHEIF_OK) return status;
+  rows->plane_count = reader->plane_count;
+  for (int i = 0; i < reader->plane_count; i++) {
+    const cheif_band_plane *plane = &reader->planes[i];
+    uint32_t first = row * plane->tile_height;
+    rows->planes[i].samples = plane->samples;
+    rows->planes[i].stride = plane->stride;
+    rows->planes[i].width = plane->width;
+    rows->planes[i].first_row = first;
+    rows->planes[i].row_count = cheif_least(plane->tile_height, plane->height - first);
+    rows->planes[i].bytes_per_sample = plane->bytes_per_sample;
+    rows->planes[i].bits = plane->bits;
+  }
+  if (reader->alpha_way == CHEIF_ALPHA_WHOLE) {
+    status = deliver_whole_alpha(reader, threads, rows, error);
+    if (status != CHEIF_OK) return status;
+  }
+  cheif_state_stream_color(reader, rows);
+  reader->next_tile_row++;
+  return CHEIF_OK;
+}
+
+#endif
