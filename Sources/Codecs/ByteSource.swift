@@ -5,14 +5,26 @@ public protocol ByteSource: AnyObject {
   /// The number of bytes, where it is known beforehand: files and memory, not pipes.
   var byteCount: Int? { get }
 
-  /// Reads the next bytes in order into `buffer` and gives their number; 0 at the end.
+  /// Copies the next bytes into `buffer` without moving on, `mostPeeked` at most, and gives their number: less than was
+  /// asked for only where the source ends. What tells one kind of picture from another is in them.
+  func peek(into buffer: UnsafeMutableRawBufferPointer) throws(DownsampleError) -> Int
+
+  /// Reads the next bytes in order into `buffer` and gives their number, which may be less than was asked for; 0 at the
+  /// end.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(DownsampleError) -> Int
 
-  /// Makes `read(into:at:)` possible; what comes from a pipe is first written to an unlinked temporary file.
+  /// Makes `read(into:at:)` possible; what comes from a pipe is first written to an unlinked temporary file. Only before
+  /// the first `read(into:)`.
   func makeSeekable() throws(DownsampleError)
 
-  /// Reads bytes from `offset` on, without moving the position of `read(into:)`; 0 at or past the end.
+  /// Reads bytes from `offset` on, without moving the position of `read(into:)`; 0 at or past the end. Several threads
+  /// may do this at once.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DownsampleError) -> Int
+}
+
+extension ByteSource {
+  /// The bytes that `peek(into:)` can show.
+  public static var mostPeeked: Int { 4096 }
 }
 
 /// Where the encoded picture goes.
