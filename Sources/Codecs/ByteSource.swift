@@ -27,8 +27,3 @@ extension ByteSource {
   public static var mostPeeked: Int { 4096 }
 }
 
-/// Where the encoded picture goes.
-public protocol ByteSink: AnyObject {
-  /// Takes all of `bytes` or throws.
-  func write(_ bytes: UnsafeRawBufferPointer) throws(DownsampleError)
-}
