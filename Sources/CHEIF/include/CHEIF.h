@@ -72,17 +72,19 @@ typedef struct {
   cheif_transform transforms[16];
 } cheif_header;
 
+typedef struct {
+  const void *samples;  // 8-bit samples are bytes, deeper ones native-endian uint16_t in the low bits
+  size_t stride;        // bytes from row to row
+  uint32_t width;       // samples a row
+  uint32_t first_row, row_count;  // in the plane's own rows
+  int bytes_per_sample;           // 1 or 2
+  int bits;
+} cheif_plane_rows;
+
 /// A run of whole rows of every plane. Pointers hold until the next call on the reader.
 typedef struct {
   int plane_count;  // 1 to 4: Y or R, Cb or G, Cr or B, then alpha
-  struct {
-    const void *samples;  // 8-bit samples are bytes, deeper ones native-endian uint16_t in the low bits
-    size_t stride;        // bytes from row to row
-    uint32_t width;       // samples a row
-    uint32_t first_row, row_count;  // in the plane's own rows
-    int bytes_per_sample;           // 1 or 2
-    int bits;
-  } planes[4];
+  cheif_plane_rows planes[4];
   bool has_nclx;  // colour that the bitstream itself states; used where the header has none
   int primaries, transfer, matrix;
   bool full_range;

@@ -70,14 +70,16 @@ void cjpeg_copy_icc(const cjpeg_reader *reader, uint8_t *out);
 /// CMYK (also made from YCCK) as one plane of interleaved pixels.
 cjpeg_status cjpeg_start(cjpeg_reader *reader, int eighths, cjpeg_error *error);
 
+typedef struct {
+  const uint8_t *samples;
+  size_t stride;       // bytes from row to row
+  uint32_t row_count;  // rows in this band; they follow those of the band before
+} cjpeg_rows;
+
 /// A run of whole rows of every plane. Pointers hold until the next call on the reader.
 typedef struct {
   int plane_count;
-  struct {
-    const uint8_t *samples;
-    size_t stride;       // bytes from row to row
-    uint32_t row_count;  // rows in this band; they follow those of the band before
-  } planes[3];
+  cjpeg_rows planes[3];
 } cjpeg_band;
 
 /// The size of each plane, after cjpeg_start: `scaled_size` is the side, in samples, that an 8 x 8 block of it decodes to.
