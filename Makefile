@@ -11,6 +11,8 @@ binary := .build/release/downsample
 release := swift build -c release --static-swift-stdlib -Xcc -O3
 swift_sources := Package.swift Sources Tests samples
 
+# The steps of a target build on each other, and SwiftPM uses all cores by itself.
+.NOTPARALLEL:
 .PHONY: all build help setup test demo format lint check-c install uninstall clean
 
 all: ## Build the release binary, .build/release/downsample (what is missing is named, not installed)
