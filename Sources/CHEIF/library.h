@@ -22,7 +22,6 @@
   F(heif_context_alloc)             \
   F(heif_context_free)              \
   F(heif_context_read_from_reader)  \
-  F(heif_context_set_max_decoding_threads) \
   F(heif_context_get_primary_image_ID)     \
   F(heif_context_get_primary_image_handle) \
   F(heif_context_get_image_handle)  \
@@ -66,6 +65,7 @@ struct heif_plugin_info;
   F(struct heif_error, heif_load_plugin, (const char *path, const struct heif_plugin_info **plugin))                \
   F(const char *const *, heif_get_plugin_directories, (void))                                                       \
   F(void, heif_free_plugin_directories, (const char *const *directories))                                           \
+  F(void, heif_context_set_max_decoding_threads, (struct heif_context *, int max_threads))                           \
   F(int, heif_context_get_number_of_items, (const struct heif_context *))                                           \
   F(int, heif_context_get_list_of_item_IDs, (const struct heif_context *, heif_item_id *ids, int count))            \
   F(uint32_t, heif_item_get_item_type, (const struct heif_context *, heif_item_id))                                 \

@@ -433,7 +433,9 @@ static cheif_status open_reader(cheif_reader *reader, cheif_error *error) {
   if (reader->context == NULL || reader->options == NULL) {
     status = cheif_fail(error, CHEIF_NO_MEMORY, "libheif could not allocate its context");
   } else {
-    library->heif_context_set_max_decoding_threads(reader->context, 0);
+    if (library->heif_context_set_max_decoding_threads != NULL) {
+      library->heif_context_set_max_decoding_threads(reader->context, 0);
+    }
     reader->callbacks = (struct heif_reader){
       .reader_api_version = 1,
       .get_position = callback_position,

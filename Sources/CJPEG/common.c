@@ -28,7 +28,9 @@ void cjpeg_escape(j_common_ptr info, cjpeg_status status, const char *format, ..
 static cjpeg_status status_of(int code) {
   switch (code) {
     case JERR_OUT_OF_MEMORY: return CJPEG_NO_MEMORY;
-    case JERR_ARITH_NOTIMPL:
+#if JPEG_LIB_VERSION < 70
+    case JERR_ARITH_NOTIMPL:  // the interface of jpeg 7 and 8, Ubuntu's, has no such code
+#endif
     case JERR_BAD_PRECISION:
     case JERR_CCIR601_NOTIMPL:
     case JERR_CONVERSION_NOTIMPL:
