@@ -1,0 +1,8 @@
+/// The processors that this process may run on.
+public enum Processors {
+  /// Their number, 1 at least: the set bits of the affinity mask, which containers and taskset narrow.
+  public static var availableCount: Int {
+    let mask = ProcessStatus.value(of: "Cpus_allowed") ?? ""
+    return max(1, mask.reduce(0) { $0 + ($1.hexDigitValue?.nonzeroBitCount ?? 0) })
+  }
+}

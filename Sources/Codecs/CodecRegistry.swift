@@ -1,0 +1,25 @@
+import Raster
+
+/// Every kind of picture that is known, and who decodes or encodes it.
+public enum CodecRegistry {
+  /// Tells the kind of picture by its content, never by a name, and reads its header.
+  public static func decoder(for source: ByteSource) throws(DownsampleError) -> ImageDecoder {
+    switch try FileKind(of: source) {
+    case .jpeg: return try JPEGDecoder(source: source)
+    case .png: return try PNGDecoder(source: source)
+    case .heif: return try HEIFDecoder(source: source)
+    case .unsupported(let name): throw DownsampleError(.unsupported, "\(name) is not supported")
+    case .unknown(let cause): throw DownsampleError(.damagedData, cause)
+    }
+  }
+
+  /// - Throws: `.usage` when the format cannot hold a picture of this size, and what the sink throws.
+  public static func encoder(
+    for format: OutputFormat, layout: EncodedLayout, settings: EncoderSettings, sink: ByteSink
+  ) throws(DownsampleError) -> ImageEncoder {
+    switch format {
+    case .jpeg: return try JPEGEncoder(layout: layout, settings: settings, sink: sink)
+    case .png: return try PNGEncoder(layout: layout, settings: settings, sink: sink)
+    }
+  }
+}

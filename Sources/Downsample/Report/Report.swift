@@ -1,0 +1,44 @@
+import Codecs
+import Raster
+
+/// What was found, what was done and what it took.
+public struct Report: Sendable {
+  public struct Input: Sendable {
+    public var header: ImageHeader
+    /// Bytes of the file, where that is known.
+    public var byteCount: Int?
+  }
+
+  public struct Output: Sendable {
+    public var format: OutputFormat
+    public var size: PixelSize
+    public var byteCount: Int
+    /// Bits of a sample.
+    public var depth: Int
+    public var hasAlpha: Bool
+    public var hasICCProfile: Bool
+  }
+
+  /// Nanoseconds of wall time, of this thread.
+  public struct Times: Sendable {
+    /// Until the header was read.
+    public var header = 0
+    public var decode = 0
+    /// Resampling and colour on rows.
+    public var resample = 0
+    public var encode = 0
+    /// Flushing the output to disk and giving it its name.
+    public var commit = 0
+    public var total = 0
+  }
+
+  public var input: Input
+  public var output: Output
+  /// How the picture was decoded.
+  public var strategy: String
+  /// The most that was resident at once in this process since it began, in bytes.
+  public var peakResidentBytes: Int
+  public var times: Times
+  /// One sentence each: what was left out, or found odd.
+  public var warnings: [String]
+}

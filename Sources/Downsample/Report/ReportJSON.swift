@@ -1,0 +1,95 @@
+import Codecs
+import Raster
+
+extension JSON {
+  static func size(_ size: PixelSize) -> [(String, JSON)] {
+    [("width", .integer(size.width)), ("height", .integer(size.height))]
+  }
+
+  static func milliseconds(_ nanoseconds: Int) -> JSON { .decimal(Double(nanoseconds) / 1e6) }
+}
+
+extension ImageHeader {
+  /// What the header says, as members of a JSON object. Sizes are in pixels; `orientation` is EXIF's number.
+  func members(byteCount: Int?) -> [(String, JSON)] {
+    var result: [(String, JSON)] = [("kind", .string(kind))]
+    result += JSON.size(size)
+    result += [
+      ("coded_width", .integer(codedSize.width)), ("coded_height", .integer(codedSize.height)),
+      ("orientation", .integer(orientation.rawValue)), ("depth", .integer(depth)),
+      ("color_model", .string(colorModel.rawValue)), ("subsampling", subsampling.map(JSON.string) ?? .null),
+      ("arrangement", .string(arrangement.rawValue)), ("has_alpha", .boolean(hasAlpha)),
+      ("icc_bytes", .integer(iccProfile.count)),
+    ]
+    if let tileSize {
+      result += [("tile_width", .integer(tileSize.width)), ("tile_height", .integer(tileSize.height))]
+    }
+    if let codedColor {
+      result.append((
+        "coded_color",
+        .object([
+          ("primaries", .integer(codedColor.primaries)), ("transfer", .integer(codedColor.transfer)),
+          ("matrix", .integer(codedColor.matrix)), ("full_range", .boolean(codedColor.isFullRange)),
+        ])
+      ))
+    }
+    result.append(("file_bytes", byteCount.map(JSON.integer) ?? .null))
+    return result
+  }
+
+  /// One line for people: "HEIC 4032x3024, 8 bit ycbcr 4:2:0, tiled 512x512, orientation 6, ICC profile of 548 bytes".
+  public var summary: String {
+    var parts = ["\(kind) \(size)", "\(depth) bit \(colorModel.rawValue)" + (subsampling.map { " " + $0 } ?? "")]
+    parts.append(arrangement.rawValue + (tileSize.map { " \($0)" } ?? ""))
+    if hasAlpha { parts.append("alpha") }
+    if orientation != .up { parts.append("orientation \(orientation.rawValue), stored as \(codedSize)") }
+    if crop.size != codedSize { parts.append("cropped from \(codedSize)") }
+    if !iccProfile.isEmpty { parts.append("ICC profile of \(iccProfile.count) bytes") }
+    if let codedColor {
+      parts.append("colour \(codedColor.primaries)/\(codedColor.transfer)/\(codedColor.matrix) of H.273")
+    }
+    return parts.joined(separator: ", ")
+  }
+
+  /// The header as one JSON object on one line; `name` is the input as it was given.
+  public func json(name: String, byteCount: Int?) -> String {
+    let notes = JSON.array(notes.map(JSON.string))
+    return JSON.object([("input", .string(name))] + members(byteCount: byteCount) + [("notes", notes)]).text
+  }
+}
+
+extension Report {
+  /// The report as one JSON object on one line: bytes end in `_bytes`, times in `_ms`. The names are the files as given.
+  public func json(inputName: String, outputName: String) -> String {
+    let header = input.header
+    let orientationApplied: [(String, JSON)] = [("orientation_applied", .boolean(header.orientation != .up))]
+    let source = [("file", JSON.string(inputName))] + header.members(byteCount: input.byteCount) + orientationApplied
+    let result: [(String, JSON)] =
+      [("file", .string(outputName)), ("format", .string(output.format.rawValue))] + JSON.size(output.size)
+      + [
+        ("depth", .integer(output.depth)), ("has_alpha", .boolean(output.hasAlpha)),
+        ("has_icc_profile", .boolean(output.hasICCProfile)), ("file_bytes", .integer(output.byteCount)),
+      ]
+    return JSON.object([
+      ("input", .object(source)), ("output", .object(result)), ("strategy", .string(strategy)),
+      ("peak_rss_bytes", .integer(peakResidentBytes)), ("header_ms", .milliseconds(times.header)),
+      ("decode_ms", .milliseconds(times.decode)), ("resample_ms", .milliseconds(times.resample)),
+      ("encode_ms", .milliseconds(times.encode)), ("commit_ms", .milliseconds(times.commit)),
+      ("total_ms", .milliseconds(times.total)), ("warnings", .array(warnings.map(JSON.string))),
+    ]).text
+  }
+}
+
+/// A failure as one JSON object on one line.
+public func errorJSON(_ error: DownsampleError, inputName: String) -> String {
+  JSON.object([
+    ("input", .string(inputName)),
+    (
+      "error",
+      .object([
+        ("code", .string("\(error.code)")), ("exit_status", .integer(Int(error.code.rawValue))),
+        ("message", .string(error.message)),
+      ])
+    ),
+  ]).text
+}

@@ -1,0 +1,23 @@
+import Budget
+import Codecs
+
+/// What is wanted.
+public struct Request: Sendable {
+  /// The longest side of the output in pixels, 1 to 65,500. A smaller picture keeps its size and is encoded again.
+  public var maxPixelSize: Int
+  public var format: OutputFormat
+  /// JPEG quality on libjpeg's scale, 1 to 100.
+  public var quality: Int
+  /// Threads that may decode at once, 1 or more.
+  public var threads: Int
+
+  public init(maxPixelSize: Int = 2048, format: OutputFormat = .jpeg, quality: Int = 85, threads: Int = Request.defaultThreads) {
+    self.maxPixelSize = maxPixelSize
+    self.format = format
+    self.quality = quality
+    self.threads = threads
+  }
+
+  /// The processors that this process may run on, 4 at most: every thread that decodes holds a tile and a decoder.
+  public static var defaultThreads: Int { min(Processors.availableCount, 4) }
+}
