@@ -325,7 +325,7 @@ static int begin_photo(photo *p, int width, int height, uint32_t seed) {
     return cpic_fail("no memory for a row of %d pixels", width);
   }
   if (make_noise(&p->broad, width, side / 4, side / 90, 0.55f, mix(seed + 1)) ||
-      make_noise(&p->fine, width, side / 60, 2, 0.72f, mix(seed + 2)) ||
+      make_noise(&p->fine, width, side / 100, 1.4f, 0.86f, mix(seed + 2)) ||
       make_noise(&p->ridges, width, side / 5, 2, 0.5f, mix(seed + 3))) {
     return 1;
   }
@@ -345,7 +345,7 @@ static void paint_land(photo *p, int y, int width, int height, uint32_t seed) {
   noise_row(&p->fine, y, width, p->fine_row);
   float down = (float)y / (float)height;
   colour sky = blend((colour){0.13f, 0.33f, 0.7f}, (colour){0.72f, 0.82f, 0.92f}, ease(0, 0.48f, down));
-  float flower = fmaxf(3, (float)(width > height ? width : height) / 260 * (0.35f + down));
+  float flower = fmaxf(3, (float)(width > height ? width : height) / 320);
   for (int x = 0; x < width; x++) {
     float broad = p->broad_row[x], fine = p->fine_row[x];
     float cloud = ease(0.05f, 0.75f, broad + 0.1f * fine + 0.25f - down * 0.5f);
