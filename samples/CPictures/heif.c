@@ -51,7 +51,7 @@ typedef struct {
   struct heif_encoder *encoder;
   struct heif_encoding_options *encoding;
   struct heif_color_profile_nclx *nclx;
-  heif_item_id alpha_grid;  // 0: none; a thumbnail reference is to become an auxiliary one
+  heif_item_id main, alpha_grid, thumbnail;  // 0: none yet
 } writer;
 
 /// A part of the picture to encode; what lies outside repeats the edge.
@@ -298,7 +298,7 @@ static int encode_grid(writer *w, bool alpha, struct heif_image_handle **out) {
 }
 
 /// The alpha of a grid is a grid of its own. The library cannot refer from one to the other, but to thumbnails: such a
-/// reference is written, and renamed in the finished file.
+/// reference is written, and set right in the finished file.
 static int encode_alpha_grid(writer *w, const struct heif_image_handle *main) {
   static const char hevc[] = "\0\0\0\0urn:mpeg:hevc:2015:auxid:1";
   static const char av1[] = "\0\0\0\0urn:mpeg:mpegB:cicp:systems:auxiliary:alpha";
@@ -344,7 +344,8 @@ static int add_thumbnail(writer *w, const struct heif_image_handle *main) {
   w->alpha = false;
   int status = encode_single(w, &handle);
   if (status == 0) {
-    status = add_transforms(w, heif_image_handle_get_item_id(handle), small->width, small->height, false) ||
+    w->thumbnail = heif_image_handle_get_item_id(handle);
+    status = add_transforms(w, w->thumbnail, small->width, small->height, false) ||
              check(heif_context_assign_thumbnail(w->context, main, handle), "adding the thumbnail");
   }
   if (handle) heif_image_handle_release(handle);
@@ -377,19 +378,25 @@ static struct heif_error collect(struct heif_context *context, const void *data,
   return (struct heif_error){heif_error_Ok, heif_suberror_Unspecified, "Success"};
 }
 
+/// Version 1.19 of the library writes a thumbnail reference with its two ends exchanged.
+static int set_reference(cpic_bytes *file, const char *type, heif_item_id from, heif_item_id to) {
+  const uint8_t right[10] = {'t', 'h', 'm', 'b', (uint8_t)(from >> 8), (uint8_t)from, 0, 1, (uint8_t)(to >> 8),
+                             (uint8_t)to};
+  const uint8_t wrong[10] = {'t', 'h', 'm', 'b', right[8], right[9], 0, 1, right[4], right[5]};
+  uint8_t *at = memmem(file->data, file->length, right, sizeof right);
+  if (!at) at = memmem(file->data, file->length, wrong, sizeof wrong);
+  if (!at) return cpic_fail("the reference of item %u is not in the file", from);
+  memcpy(at, right, sizeof right);
+  memcpy(at, type, 4);
+  return 0;
+}
+
 static int finish(const writer *w, cpic_bytes *out) {
   struct heif_writer sink = {.writer_api_version = 1, .write = collect};
   cpic_buffer file = {0};
   int status = check(heif_context_write(w->context, &sink, &file), "writing");
-  if (status == 0 && w->alpha_grid != 0) {
-    const uint8_t reference[6] = {'t', 'h', 'm', 'b', (uint8_t)(w->alpha_grid >> 8), (uint8_t)w->alpha_grid};
-    uint8_t *at = memmem(file.bytes.data, file.bytes.length, reference, sizeof reference);
-    if (at) {
-      memcpy(at, "auxl", 4);
-    } else {
-      status = cpic_fail("the reference to the alpha picture is not in the file");
-    }
-  }
+  if (status == 0 && w->alpha_grid != 0) status = set_reference(&file.bytes, "auxl", w->alpha_grid, w->main);
+  if (status == 0 && w->thumbnail != 0) status = set_reference(&file.bytes, "thmb", w->thumbnail, w->main);
   if (status != 0) {
     cpic_bytes_free(&file.bytes);
     return status;
@@ -408,6 +415,7 @@ static int check_heif_options(const cpic_picture *picture, const cpic_heif_optio
       (o->tile_height > 0 && o->tile_height < 64) || o->tile_height % 2 != 0) {
     return cpic_fail("tiles of %d x %d", o->tile_width, o->tile_height);
   }
+  if (o->premultiplied && o->tile_width > 0) return cpic_fail("no grid with premultiplied alpha");
   for (int i = 0; i < 4; i++) {
     if (o->crop[i] < 0) return cpic_fail("a negative crop");
   }
@@ -481,14 +489,13 @@ static void end(writer *w) {
   if (w->context) heif_context_free(w->context);
 }
 
+/// The library encodes alpha as the next item, which has to be turned like the picture itself.
 static int transform_single(const writer *w, const struct heif_image_handle *main) {
-  heif_item_id items[2] = {heif_image_handle_get_item_id(main), 0};
-  int count = 1;
-  if (w->alpha) count += heif_image_handle_get_list_of_auxiliary_image_IDs(main, 0, items + 1, 1);
-  for (int i = 0; i < count; i++) {
-    if (add_transforms(w, items[i], w->picture->width, w->picture->height, true)) return 1;
-  }
-  return 0;
+  heif_item_id item = heif_image_handle_get_item_id(main), alpha = item + 1;
+  if (add_transforms(w, item, w->picture->width, w->picture->height, true)) return 1;
+  if (!w->alpha) return 0;
+  if (!has_property(w, alpha, heif_fourcc('a', 'u', 'x', 'C'))) return cpic_fail("the alpha picture was not found");
+  return add_transforms(w, alpha, w->picture->width, w->picture->height, true);
 }
 
 int cpic_encode_heif(const cpic_picture *picture, const cpic_heif_options *options, cpic_bytes *out) {
@@ -503,7 +510,10 @@ int cpic_encode_heif(const cpic_picture *picture, const cpic_heif_options *optio
   } else if (status == 0) {
     status = encode_single(&w, &main) || transform_single(&w, main);
   }
-  if (status == 0) status = check(heif_context_set_primary_image(w.context, main), "setting the primary picture");
+  if (status == 0) {
+    w.main = heif_image_handle_get_item_id(main);
+    status = check(heif_context_set_primary_image(w.context, main), "setting the primary picture");
+  }
   if (status == 0 && options->thumbnail > 0) status = add_thumbnail(&w, main);
   if (status == 0) status = add_metadata(&w, main);
   if (status == 0) status = finish(&w, out);

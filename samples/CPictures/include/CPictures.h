@@ -200,7 +200,7 @@ typedef struct {
                                     // `matrix` (supported: 0 with 444, 1, 5, 6, 9) and nothing else
   bool write_nclx;        // true: a colr box of those numbers
   bool alpha;             // true: with 2 and 4 channels, an auxiliary alpha picture
-  bool premultiplied;     // says that alpha is premultiplied, and premultiplies the samples
+  bool premultiplied;     // says that alpha is premultiplied, and premultiplies the samples; single items only
   int tile_width;         // 0: a single item. Else a grid of tiles (multiples of 2, 64 or more); the tiles at the
   int tile_height;        // right and bottom are padded by repeating. 0 height: as the width
   int orientation;        // EXIF orientation 1 to 8 as irot and imir; 1
