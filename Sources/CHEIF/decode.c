@@ -130,6 +130,14 @@ static cheif_status settle_header(cheif_reader *reader, cheif_layout layout, che
   cheif_header *header = &reader->header;
   cheif_plane plane;
   header->layout = layout;
+  if (!cheif_get_plane(reader->library, reader->whole, cheif_channel_of(layout, 0), &plane)) {
+    return cheif_fail(error, CHEIF_DAMAGED, "the decoded picture lacks a plane");
+  }
+  if (reader->library_transforms && (plane.width < header->width || plane.height < header->height)) {
+    // Old versions leave some rotations out of the size that they announce.
+    header->width = header->tile_width = plane.width;
+    header->height = header->tile_height = plane.height;
+  }
   for (int i = 0; i < cheif_color_planes(layout) && i < 2; i++) {
     if (!cheif_get_plane(reader->library, reader->whole, cheif_channel_of(layout, i), &plane)) {
       return cheif_fail(error, CHEIF_DAMAGED, "the decoded picture lacks a plane");
@@ -139,6 +147,8 @@ static cheif_status settle_header(cheif_reader *reader, cheif_layout layout, che
   }
   header->has_alpha = cheif_get_plane(reader->library, reader->whole, heif_channel_Alpha, &plane);
   header->alpha_bits = header->has_alpha ? plane.bits : 0;
+  header->alpha_width = header->has_alpha ? header->width : 0;
+  header->alpha_height = header->has_alpha ? header->height : 0;
   if (!header->has_alpha) header->alpha_premultiplied = false;
   reader->alpha_way = header->has_alpha ? CHEIF_ALPHA_WITH_COLOR : CHEIF_ALPHA_NONE;
   header->layout_known = true;
@@ -201,13 +211,13 @@ static cheif_status deliver_whole(cheif_reader *reader, cheif_rows *rows, cheif_
     }
     uint32_t width = cheif_divided(header->width, is_alpha ? 1 : cheif_divisor_across(header->layout, i));
     uint32_t height = cheif_divided(header->height, is_alpha ? 1 : cheif_divisor_down(header->layout, i));
-    if (!is_alpha && (plane.width < width || plane.height < height)) {
+    if (plane.width < width || plane.height < height) {
       return cheif_fail(error, CHEIF_DAMAGED, "the decoded picture is smaller than its header says");
     }
     rows->planes[i].samples = plane.samples;
     rows->planes[i].stride = plane.stride;
-    rows->planes[i].width = cheif_least(width, plane.width);
-    rows->planes[i].row_count = cheif_least(height, plane.height);
+    rows->planes[i].width = width;
+    rows->planes[i].row_count = height;
     rows->planes[i].bytes_per_sample = plane.bytes_per_sample;
     rows->planes[i].bits = plane.bits;
   }

@@ -88,8 +88,7 @@ struct heif_plugin_info;
 #if CHEIF_BUILT_WITH_TILES
 #define CHEIF_TILE_FUNCTIONS(F)               \
   F(heif_image_handle_get_image_tiling)       \
-  F(heif_image_handle_get_grid_image_tile_id) \
-  F(heif_image_handle_decode_image_tile)
+  F(heif_image_handle_get_grid_image_tile_id)
 #else
 #define CHEIF_TILE_FUNCTIONS(F)
 #endif

@@ -345,6 +345,11 @@ static void find_tiles(cheif_reader *reader) {
 
   if (!header->has_alpha) return;
   reader->alpha_way = CHEIF_ALPHA_WHOLE;
+  header->alpha_whole = true;
+  int alpha_width = library->heif_image_handle_get_ispe_width(reader->alpha);
+  int alpha_height = library->heif_image_handle_get_ispe_height(reader->alpha);
+  if (alpha_width > 0) header->alpha_width = (uint32_t)alpha_width;
+  if (alpha_height > 0) header->alpha_height = (uint32_t)alpha_height;
   struct heif_image_tiling alpha = {0};
   result = library->heif_image_handle_get_image_tiling(reader->alpha, 0, &alpha);
   if (result.code != heif_error_Ok || alpha.num_rows != tiling.num_rows || alpha.tile_height != tiling.tile_height ||
@@ -358,7 +363,9 @@ static void find_tiles(cheif_reader *reader) {
   result = library->heif_image_handle_get_grid_image_tile_id(reader->alpha, 0, 0, 0, &first_tile);
   if (result.code != heif_error_Ok) return;
   reader->alpha_way = CHEIF_ALPHA_TILES;
+  header->alpha_whole = false;
   reader->alpha_columns = alpha.num_columns;
+  reader->alpha_tile_width = alpha.tile_width;
 #endif
 }
 
@@ -401,7 +408,6 @@ static cheif_status read_header(cheif_reader *reader, cheif_error *error) {
   find_layout(reader);
   header->luma_bits = library->heif_image_handle_get_luma_bits_per_pixel(reader->primary);
   header->chroma_bits = library->heif_image_handle_get_chroma_bits_per_pixel(reader->primary);
-  if (header->layout == CHEIF_LAYOUT_RGB && strcmp(header->item_type, "iovl") == 0) header->layout_known = false;
   if (header->luma_bits < 1 || header->luma_bits > 16) {
     header->luma_bits = 16;
     header->layout_known = false;
@@ -411,6 +417,11 @@ static cheif_status read_header(cheif_reader *reader, cheif_error *error) {
     header->alpha_bits =
       reader->alpha != NULL ? library->heif_image_handle_get_luma_bits_per_pixel(reader->alpha) : header->luma_bits;
     if (header->alpha_bits < 1 || header->alpha_bits > 16) header->alpha_bits = header->luma_bits;
+    header->alpha_width = header->width;
+    header->alpha_height = header->height;
+  }
+  if (header->layout_known && header->luma_bits < 8) {
+    return cheif_fail(error, CHEIF_UNSUPPORTED, "samples of %d bits cannot be decoded", header->luma_bits);
   }
   find_tiles(reader);
   return CHEIF_OK;

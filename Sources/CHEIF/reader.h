@@ -21,7 +21,6 @@ typedef enum {
 typedef struct {
   uint32_t width, height;              // of the whole plane
   uint32_t tile_width, tile_height;    // in the plane's own samples
-  uint32_t tile_columns;
   int bits, bytes_per_sample;
   size_t stride;
   uint8_t *samples;
@@ -39,7 +38,7 @@ struct cheif_reader {
   cheif_header header;
   bool library_transforms;  // libheif turns and crops: the header reports none
   cheif_alpha_way alpha_way;
-  uint32_t alpha_columns;
+  uint32_t alpha_columns, alpha_tile_width;  // CHEIF_ALPHA_TILES
 
   pthread_mutex_t source_lock;  // over the cache and the source, which are asked by one thread at a time
   bool read_failed;

@@ -40,8 +40,7 @@ static cheif_status make_band(cheif_reader *reader, cheif_error *error) {
     uint32_t down = i < colors ? cheif_divisor_down(header->layout, i) : 1;
     plane->width = cheif_divided(header->width, across);
     plane->height = cheif_divided(header->height, down);
-    plane->tile_columns = i < colors ? header->tile_columns : reader->alpha_columns;
-    plane->tile_width = cheif_divided(header->tile_width, across);
+    plane->tile_width = i < colors ? cheif_divided(header->tile_width, across) : reader->alpha_tile_width;
     plane->tile_height = cheif_divided(header->tile_height, down);
     plane->bits = cheif_announced_bits(header, i);
     plane->bytes_per_sample = plane->bits > 8 ? 2 : 1;
@@ -56,14 +55,6 @@ static cheif_status make_band(cheif_reader *reader, cheif_error *error) {
                         (unsigned long long)(stride * rows));
     }
   }
-  if (reader->alpha_way == CHEIF_ALPHA_TILES) {
-    struct heif_image_tiling tiling = {0};
-    cheif_enter();
-    struct heif_error result = reader->library->heif_image_handle_get_image_tiling(reader->alpha, 0, &tiling);
-    cheif_leave();
-    if (result.code != heif_error_Ok) return cheif_reader_fail(reader, result, error);
-    reader->planes[colors].tile_width = tiling.tile_width;
-  }
   reader->plane_count = count;
   return CHEIF_OK;
 }
@@ -73,17 +64,17 @@ static cheif_status copy_tile(cheif_reader *reader, const struct heif_image *ima
   const cheif_band_plane *band = &reader->planes[plane_index];
   cheif_plane tile;
   if (!cheif_get_plane(reader->library, image, channel, &tile)) {
-    return cheif_fail(error, CHEIF_DAMAGED, "a tile lacks a plane");
+    return cheif_fail(error, CHEIF_DAMAGED, "it lacks a plane");
   }
   if (tile.bits != band->bits || tile.bytes_per_sample != band->bytes_per_sample) {
-    return cheif_fail(error, CHEIF_DAMAGED, "a tile has %d bits a sample, the picture %d", tile.bits, band->bits);
+    return cheif_fail(error, CHEIF_DAMAGED, "it has %d bits a sample, the picture %d", tile.bits, band->bits);
   }
   // What find_tiles checked: the column begins inside the picture, and so does the row.
   uint32_t left = column * band->tile_width, top = row * band->tile_height;
   uint32_t width = cheif_least(band->tile_width, band->width - left);
   uint32_t height = cheif_least(band->tile_height, band->height - top);
   if (tile.width < width || tile.height < height) {
-    return cheif_fail(error, CHEIF_DAMAGED, "a tile of %ux%u samples where %ux%u are needed", tile.width, tile.height,
+    return cheif_fail(error, CHEIF_DAMAGED, "it has %ux%u samples where %ux%u are needed", tile.width, tile.height,
                       width, height);
   }
   size_t bytes = (size_t)band->bytes_per_sample;
@@ -93,32 +84,42 @@ static cheif_status copy_tile(cheif_reader *reader, const struct heif_image *ima
   return CHEIF_OK;
 }
 
+/// Decodes a tile through its own item. heif_image_handle_decode_image_tile would do the same for a sound file, but
+/// 1.19 reads address 0 when the tile's item is missing, and decodes the alpha of the whole grid along: wrongly where
+/// alpha is no grid, and not at all where its samples are deeper than 8 bits and its tiles of another size.
+static cheif_status decode_tile(cheif_reader *reader, const struct heif_image_handle *grid, uint32_t row,
+                                uint32_t column, struct heif_image **image, cheif_error *error) {
+  const cheif_library *library = reader->library;
+  heif_item_id id = 0;
+  struct heif_image_handle *tile = NULL;
+  struct heif_error result = library->heif_image_handle_get_grid_image_tile_id(grid, 0, column, row, &id);
+  if (result.code != heif_error_Ok) return cheif_reader_fail(reader, result, error);
+  result = library->heif_context_get_image_handle(reader->context, id, &tile);
+  if (result.code != heif_error_Ok || tile == NULL) {
+    return cheif_fail(error, CHEIF_DAMAGED, "the file has no picture with its number, %u", id);
+  }
+  cheif_status status;
+  int width = library->heif_image_handle_get_ispe_width(tile), height = library->heif_image_handle_get_ispe_height(tile);
+  uint32_t most_width = grid == reader->alpha ? reader->alpha_tile_width : reader->header.tile_width;
+  if (width > 0 && height > 0 && ((uint32_t)width > most_width || (uint32_t)height > reader->header.tile_height)) {
+    // Its memory was not planned for.
+    status = cheif_fail(error, CHEIF_DAMAGED, "%dx%d pixels where the grid has tiles of %ux%u", width, height, most_width,
+                        reader->header.tile_height);
+  } else {
+    status = cheif_decode_item(reader, tile, NULL, image, error);
+  }
+  library->heif_image_handle_release(tile);
+  return status;
+}
+
 static cheif_status decode_color_tile(cheif_reader *reader, uint32_t row, uint32_t column, cheif_error *error) {
   const cheif_library *library = reader->library;
   struct heif_image *image = NULL;
-  struct heif_error result;
-  if (reader->alpha_way == CHEIF_ALPHA_NONE) {
-    result = library->heif_image_handle_decode_image_tile(reader->primary, &image, heif_colorspace_undefined,
-                                                          heif_chroma_undefined, reader->options, column, row);
-  } else {
-    // The call above would decode alpha along, wrongly where alpha is no grid, and not at all where it is deeper than 8
-    // bits and its tiles differ in size. The tile's own item has none.
-    heif_item_id id = 0;
-    struct heif_image_handle *handle = NULL;
-    result = library->heif_image_handle_get_grid_image_tile_id(reader->primary, 0, column, row, &id);
-    if (result.code == heif_error_Ok) result = library->heif_context_get_image_handle(reader->context, id, &handle);
-    if (result.code == heif_error_Ok) {
-      result = library->heif_decode_image(handle, &image, heif_colorspace_undefined, heif_chroma_undefined,
-                                          reader->options);
-    }
-    if (handle != NULL) library->heif_image_handle_release(handle);
-  }
-  if (result.code != heif_error_Ok) return cheif_reader_fail(reader, result, error);
-  if (image == NULL) return cheif_fail(error, CHEIF_DAMAGED, "libheif gave no picture");
+  cheif_status status = decode_tile(reader, reader->primary, row, column, &image, error);
+  if (status != CHEIF_OK) return status;
   cheif_layout layout, announced = reader->header.layout;
-  cheif_status status = CHEIF_OK;
   if (!cheif_layout_of(library, image, &layout) || layout != announced) {
-    status = cheif_fail(error, CHEIF_DAMAGED, "a tile's planes are laid out otherwise than the header says");
+    status = cheif_fail(error, CHEIF_DAMAGED, "its planes are laid out otherwise than the header says");
   }
   for (int i = 0; i < cheif_color_planes(announced) && status == CHEIF_OK; i++) {
     status = copy_tile(reader, image, i, cheif_channel_of(announced, i), row, column, error);
@@ -129,15 +130,12 @@ static cheif_status decode_color_tile(cheif_reader *reader, uint32_t row, uint32
 }
 
 static cheif_status decode_alpha_tile(cheif_reader *reader, uint32_t row, uint32_t column, cheif_error *error) {
-  const cheif_library *library = reader->library;
   struct heif_image *image = NULL;
-  struct heif_error result = library->heif_image_handle_decode_image_tile(
-    reader->alpha, &image, heif_colorspace_undefined, heif_chroma_undefined, reader->options, column, row);
-  if (result.code != heif_error_Ok) return cheif_reader_fail(reader, result, error);
-  if (image == NULL) return cheif_fail(error, CHEIF_DAMAGED, "libheif gave no picture");
+  cheif_status status = decode_tile(reader, reader->alpha, row, column, &image, error);
+  if (status != CHEIF_OK) return status;
   int plane = cheif_color_planes(reader->header.layout);
-  cheif_status status = copy_tile(reader, image, plane, alpha_channel(library, image), row, column, error);
-  library->heif_image_release(image);
+  status = copy_tile(reader, image, plane, alpha_channel(reader->library, image), row, column, error);
+  reader->library->heif_image_release(image);
   return status;
 }
 
@@ -213,19 +211,17 @@ static cheif_status deliver_whole_alpha(cheif_reader *reader, int threads, cheif
   }
   cheif_plane plane;
   enum heif_channel channel = alpha_channel(reader->library, reader->whole_alpha);
-  if (!cheif_get_plane(reader->library, reader->whole_alpha, channel, &plane) || plane.bits != header->alpha_bits) {
+  if (!cheif_get_plane(reader->library, reader->whole_alpha, channel, &plane) || plane.bits != header->alpha_bits ||
+      plane.width < header->alpha_width || plane.height < header->alpha_height) {
     return cheif_fail(error, CHEIF_DAMAGED, "the alpha picture is not what its header says");
   }
-  // A few rows and columns more than the colour has are the coding's padding.
   int index = cheif_color_planes(header->layout);
   uint64_t from = rows->planes[0].first_row, to = from + rows->planes[0].row_count;
-  bool same = plane.height >= header->height && plane.height - header->height < 64;
-  uint64_t height = same ? header->height : plane.height;
-  uint64_t first = from * height / header->height, end = to * height / header->height;
+  uint64_t first = from * header->alpha_height / header->height, end = to * header->alpha_height / header->height;
   rows->plane_count = index + 1;
   rows->planes[index].samples = plane.samples + (size_t)first * plane.stride;
   rows->planes[index].stride = plane.stride;
-  rows->planes[index].width = same ? cheif_least(header->width, plane.width) : plane.width;
+  rows->planes[index].width = header->alpha_width;
   rows->planes[index].first_row = (uint32_t)first;
   rows->planes[index].row_count = (uint32_t)(end - first);
   rows->planes[index].bytes_per_sample = plane.bytes_per_sample;

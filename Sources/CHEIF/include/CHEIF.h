@@ -51,13 +51,15 @@ typedef struct {
 
 typedef struct {
   uint32_t width, height;  // coded size of the primary picture, before any transformation
-  int luma_bits;           // bits of a sample, 8 to 16
+  int luma_bits;           // bits of a sample, 8 to 16; of all planes where the layout is RGB
   int chroma_bits;
   cheif_layout layout;
   bool layout_known;         // false: only decoding tells, call cheif_settle. Layout and bits are then the most costly
   bool has_alpha;            // an alpha plane will be delivered, as the last plane
   bool alpha_premultiplied;  // colour is already multiplied by it
   int alpha_bits;
+  uint32_t alpha_width, alpha_height;  // of the alpha plane as delivered: it can differ from the picture's size
+  bool alpha_whole;          // alpha is decoded in one piece and held, though the colour comes tile by tile
   char codec[5];     // the coding of the primary picture or of its tiles: "hvc1", "av01", ...
   char item_type[5]; // of the primary item: "hvc1", "av01", "grid", "iovl", "iden", "tmap", ...
   bool tiled;        // decoded tile by tile, else whole
@@ -97,7 +99,7 @@ void cheif_close(cheif_reader *reader);
 cheif_header cheif_get_header(const cheif_reader *reader);
 
 /// Makes the header final where layout_known is false, by decoding the whole picture now (cheif_next_rows delivers it).
-/// Layout, bits and alpha may then have changed. Does nothing where they are known.
+/// Size, layout, bits and alpha may then have changed. Does nothing where they are known.
 cheif_status cheif_settle(cheif_reader *reader, int threads, cheif_error *error);
 
 /// Copies the embedded ICC profile, header.icc_bytes long.
