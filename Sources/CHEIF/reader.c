@@ -43,6 +43,7 @@ static bool read_exactly(cheif_reader *reader, int64_t offset, void *buffer, int
       done = false;
       break;
     }
+    reader->bytes_read += part;
     if (direct) {
       out += part, offset += part, count -= part;
     } else {
@@ -238,6 +239,7 @@ static void find_auxiliaries(cheif_reader *reader) {
     }
     if (is_alpha && header->has_alpha && reader->alpha == NULL) {
       reader->alpha = auxiliary;
+      reader->alpha_id = ids[i];
     } else {
       library->heif_image_handle_release(auxiliary);
     }
@@ -375,6 +377,7 @@ static cheif_status read_header(cheif_reader *reader, cheif_error *error) {
   heif_item_id primary = 0;
   struct heif_error result = library->heif_context_get_primary_image_ID(reader->context, &primary);
   if (result.code != heif_error_Ok) return cheif_reader_fail(reader, result, error);
+  reader->primary_id = primary;
   heif_item_id input = find_types(reader, primary);
   result = library->heif_context_get_primary_image_handle(reader->context, &reader->primary);
   if (result.code != heif_error_Ok) return cheif_reader_fail(reader, result, error);
@@ -402,6 +405,7 @@ static cheif_status read_header(cheif_reader *reader, cheif_error *error) {
   if (has_tone_map_item(reader)) header->has_gain_map = true;
   if (!take_profiles(reader, reader->primary) && strcmp(header->item_type, "grid") == 0 && input != 0) {
     result = library->heif_context_get_image_handle(reader->context, input, &reader->profile_owner);
+    reader->profile_owner_id = input;
     if (result.code == heif_error_Ok && reader->profile_owner != NULL) take_profiles(reader, reader->profile_owner);
   }
 
@@ -427,6 +431,62 @@ static cheif_status read_header(cheif_reader *reader, cheif_error *error) {
   return CHEIF_OK;
 }
 
+static cheif_status open_context(cheif_reader *reader, cheif_error *error) {
+  const cheif_library *library = reader->library;
+  reader->context = library->heif_context_alloc();
+  if (reader->context == NULL) return cheif_fail(error, CHEIF_NO_MEMORY, "libheif could not allocate its context");
+  // Its own threads stay off: the tiles are decoded on ours.
+  if (library->heif_context_set_max_decoding_threads != NULL) {
+    library->heif_context_set_max_decoding_threads(reader->context, 0);
+  }
+  position = 0;
+  struct heif_error result = library->heif_context_read_from_reader(reader->context, &reader->callbacks, reader, NULL);
+  reader->bytes_read = 0;
+  return result.code == heif_error_Ok ? CHEIF_OK : cheif_reader_fail(reader, result, error);
+}
+
+static void close_context(cheif_reader *reader) {
+  const cheif_library *library = reader->library;
+  if (reader->alpha != NULL) library->heif_image_handle_release(reader->alpha);
+  if (reader->profile_owner != NULL) library->heif_image_handle_release(reader->profile_owner);
+  if (reader->primary != NULL) library->heif_image_handle_release(reader->primary);
+  if (reader->context != NULL) library->heif_context_free(reader->context);
+  reader->alpha = reader->profile_owner = reader->primary = NULL;
+  reader->context = NULL;
+}
+
+static cheif_status reopen_context(cheif_reader *reader, cheif_error *error) {
+  const struct {
+    heif_item_id id;
+    struct heif_image_handle **handle;
+    bool needed;
+  } handles[] = {
+    {reader->primary_id, &reader->primary, true},
+    {reader->profile_owner_id, &reader->profile_owner, reader->profile_owner != NULL},
+    {reader->alpha_id, &reader->alpha, reader->alpha != NULL},
+  };
+  close_context(reader);
+  cheif_status status = open_context(reader, error);
+  for (size_t i = 0; i < sizeof handles / sizeof *handles && status == CHEIF_OK; i++) {
+    if (!handles[i].needed) continue;
+    struct heif_error result =
+      reader->library->heif_context_get_image_handle(reader->context, handles[i].id, handles[i].handle);
+    if (result.code != heif_error_Ok) status = cheif_reader_fail(reader, result, error);
+  }
+  return status;
+}
+
+cheif_status cheif_refresh(cheif_reader *reader, cheif_error *error) {
+  // Every item keeps its coded data once it was decoded, so a row of tiles after the other the whole file would gather.
+  // Reading the boxes anew costs about a millisecond.
+  enum { most_bytes = 1 << 20 };
+  if (reader->bytes_read < most_bytes) return CHEIF_OK;
+  cheif_enter();
+  cheif_status status = reopen_context(reader, error);
+  cheif_leave();
+  return status;
+}
+
 static cheif_status open_reader(cheif_reader *reader, cheif_error *error) {
   const cheif_library *library = reader->library;
   bool still = false, sequence = false;
@@ -439,32 +499,24 @@ static cheif_status open_reader(cheif_reader *reader, cheif_error *error) {
 
   cheif_enter();
   cheif_status status;
-  reader->context = library->heif_context_alloc();
+  reader->callbacks = (struct heif_reader){
+    .reader_api_version = 1,
+    .get_position = callback_position,
+    .read = callback_read,
+    .seek = callback_seek,
+    .wait_for_file_size = callback_wait,
+  };
   reader->options = library->heif_decoding_options_alloc();
-  if (reader->context == NULL || reader->options == NULL) {
-    status = cheif_fail(error, CHEIF_NO_MEMORY, "libheif could not allocate its context");
+  if (reader->options == NULL) {
+    status = cheif_fail(error, CHEIF_NO_MEMORY, "libheif could not allocate its options");
   } else {
-    if (library->heif_context_set_max_decoding_threads != NULL) {
-      library->heif_context_set_max_decoding_threads(reader->context, 0);
-    }
-    reader->callbacks = (struct heif_reader){
-      .reader_api_version = 1,
-      .get_position = callback_position,
-      .read = callback_read,
-      .seek = callback_seek,
-      .wait_for_file_size = callback_wait,
-    };
-    position = 0;
-    struct heif_error result =
-      library->heif_context_read_from_reader(reader->context, &reader->callbacks, reader, NULL);
-    if (result.code != heif_error_Ok) {
-      status = cheif_reader_fail(reader, result, error);
-    } else {
-      cheif_load_decoders(library, reader->context);
-      status = read_header(reader, error);
-      reader->options->ignore_transformations = !reader->library_transforms;
-      reader->options->convert_hdr_to_8bit = 0;
-    }
+    status = open_context(reader, error);
+  }
+  if (status == CHEIF_OK) {
+    cheif_load_decoders(library, reader->context);
+    status = read_header(reader, error);
+    reader->options->ignore_transformations = !reader->library_transforms;
+    reader->options->convert_hdr_to_8bit = 0;
   }
   cheif_leave();
   return status;
@@ -502,10 +554,7 @@ void cheif_close(cheif_reader *reader) {
   if (reader->whole != NULL) library->heif_image_release(reader->whole);
   if (reader->whole_alpha != NULL) library->heif_image_release(reader->whole_alpha);
   if (reader->options != NULL) library->heif_decoding_options_free(reader->options);
-  if (reader->alpha != NULL) library->heif_image_handle_release(reader->alpha);
-  if (reader->profile_owner != NULL) library->heif_image_handle_release(reader->profile_owner);
-  if (reader->primary != NULL) library->heif_image_handle_release(reader->primary);
-  if (reader->context != NULL) library->heif_context_free(reader->context);
+  close_context(reader);
   cheif_leave();
   for (int i = 0; i < CHEIF_MAX_PLANES; i++) free(reader->planes[i].samples);
   pthread_mutex_destroy(&reader->source_lock);

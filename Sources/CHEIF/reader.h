@@ -34,6 +34,7 @@ struct cheif_reader {
   struct heif_image_handle *primary;
   struct heif_image_handle *profile_owner;  // the first tile, where the grid itself states no colour; else NULL
   struct heif_image_handle *alpha;          // NULL: none, or not an item of its own
+  heif_item_id primary_id, profile_owner_id, alpha_id;
   struct heif_decoding_options *options;
   cheif_header header;
   bool library_transforms;  // libheif turns and crops: the header reports none
@@ -42,6 +43,7 @@ struct cheif_reader {
 
   pthread_mutex_t source_lock;  // over the cache and the source, which are asked by one thread at a time
   bool read_failed;
+  int64_t bytes_read;       // since the context was made
   int64_t cache_offset;
   int64_t cache_count;
   uint8_t cache[CHEIF_CACHE_BYTES];
@@ -61,6 +63,9 @@ struct cheif_reader {
 
 /// The status and message of what libheif reports, or of the source when it was the source that failed.
 cheif_status cheif_reader_fail(cheif_reader *reader, struct heif_error from, cheif_error *error);
+
+/// Makes libheif forget the coded data that it read, where that has become much. The handles change.
+cheif_status cheif_refresh(cheif_reader *reader, cheif_error *error);
 
 #pragma GCC visibility pop
 #endif

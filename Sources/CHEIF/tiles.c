@@ -191,6 +191,10 @@ static cheif_status decode_row(cheif_reader *reader, uint32_t row, int threads, 
 
   uint32_t failed = atomic_load(&work.failed_task);
   if (failed == UINT32_MAX) return CHEIF_OK;
+  if (work.error.status != CHEIF_DAMAGED) {
+    *error = work.error;
+    return error->status;
+  }
   uint32_t columns = reader->header.tile_columns;
   bool is_alpha = failed >= columns;
   return cheif_fail(error, work.error.status, "%stile %u of row %u: %.200s", is_alpha ? "alpha " : "",
@@ -236,7 +240,8 @@ cheif_status cheif_next_tiles(cheif_reader *reader, int threads, cheif_rows *row
     if (status != CHEIF_OK) return status;
   }
   uint32_t row = reader->next_tile_row;
-  cheif_status status = decode_row(reader, row, threads, error);
+  cheif_status status = cheif_refresh(reader, error);
+  if (status == CHEIF_OK) status = decode_row(reader, row, threads, error);
   if (status != CHEIF_OK) return status;
   rows->plane_count = reader->plane_count;
   for (int i = 0; i < reader->plane_count; i++) {
