@@ -61,21 +61,31 @@ static bool opened(void) {
 
 struct ccolor_transform {
   cmsHTRANSFORM handle;
+  size_t bytes_per_pixel;
 };
 
-ccolor_transform *ccolor_cmyk_to_srgb(const uint8_t *icc, size_t icc_bytes, bool inverted) {
+ccolor_transform *ccolor_to_srgb(const uint8_t *icc, size_t icc_bytes, ccolor_pixels pixels) {
+  static const struct {
+    cmsColorSpaceSignature space;
+    cmsUInt32Number format;
+    size_t bytes;
+  } kinds[] = {
+      [CCOLOR_RGB] = {cmsSigRgbData, TYPE_RGB_8, 3},
+      [CCOLOR_CMYK] = {cmsSigCmykData, TYPE_CMYK_8, 4},
+      [CCOLOR_CMYK_INVERTED] = {cmsSigCmykData, TYPE_CMYK_8_REV, 4},
+  };
+
   if (icc_bytes > UINT32_MAX || !opened()) return NULL;
   cmsHPROFILE from = lcms.open_profile(icc, (cmsUInt32Number)icc_bytes);
   if (!from) return NULL;
   ccolor_transform *transform = NULL;
   cmsHPROFILE to = lcms.create_srgb();
-  if (to && lcms.color_space(from) == cmsSigCmykData) {
-    cmsHTRANSFORM handle =
-        lcms.create_transform(from, inverted ? TYPE_CMYK_8_REV : TYPE_CMYK_8, to, TYPE_RGB_8,
-                              INTENT_RELATIVE_COLORIMETRIC, cmsFLAGS_BLACKPOINTCOMPENSATION);
+  if (to && lcms.color_space(from) == kinds[pixels].space) {
+    cmsHTRANSFORM handle = lcms.create_transform(from, kinds[pixels].format, to, TYPE_RGB_8,
+                                                 INTENT_RELATIVE_COLORIMETRIC, cmsFLAGS_BLACKPOINTCOMPENSATION);
     transform = handle ? malloc(sizeof *transform) : NULL;
     if (transform) {
-      transform->handle = handle;
+      *transform = (ccolor_transform){handle, kinds[pixels].bytes};
     } else if (handle) {
       lcms.delete_transform(handle);
     }
@@ -89,7 +99,7 @@ void ccolor_apply(const ccolor_transform *transform, const uint8_t *in, uint8_t 
   while (pixels > 0) {
     const cmsUInt32Number count = pixels > 1 << 20 ? 1 << 20 : (cmsUInt32Number)pixels;
     lcms.do_transform(transform->handle, in, out, count);
-    in += (size_t)count * 4;
+    in += (size_t)count * transform->bytes_per_pixel;
     out += (size_t)count * 3;
     pixels -= count;
   }

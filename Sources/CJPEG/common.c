@@ -59,6 +59,7 @@ static void emit_message(j_common_ptr info, int level) {
     case JWRN_ADOBE_XFORM:       // an unknown transform flag: libjpeg assumes the usual one
     case JWRN_EXTRANEOUS_DATA:   // stray bytes between markers, which cameras write
     case JWRN_JFIF_MAJOR:
+    case JWRN_NOT_SEQUENTIAL:    // wrong spectral bounds in a sequential scan, where they mean nothing
     case JWRN_TOO_MUCH_DATA: return;
     default: break;
   }

@@ -8,11 +8,17 @@
 
 typedef struct ccolor_transform ccolor_transform;
 
-/// From 8-bit CMYK by an ICC profile to 8-bit sRGB: relative colorimetric with black point compensation. `inverted` says that
-/// 255 means no ink, as Adobe writes it. NULL when the profile is not one of CMYK, is broken, or Little CMS is missing.
-ccolor_transform *ccolor_cmyk_to_srgb(const uint8_t *icc, size_t icc_bytes, bool inverted);
+typedef enum {
+  CCOLOR_RGB,            // 3 bytes a pixel
+  CCOLOR_CMYK,           // 4 bytes a pixel, 255 is full ink
+  CCOLOR_CMYK_INVERTED,  // 255 is no ink, as Adobe writes it
+} ccolor_pixels;
 
-/// Converts interleaved pixels.
+/// From 8-bit pixels by their ICC profile to 8-bit sRGB: relative colorimetric with black point compensation. NULL when the
+/// profile is not one of such pixels, is broken, or Little CMS is missing.
+ccolor_transform *ccolor_to_srgb(const uint8_t *icc, size_t icc_bytes, ccolor_pixels pixels);
+
+/// Converts interleaved pixels to 3 bytes each. In place where they have 3 bytes themselves.
 void ccolor_apply(const ccolor_transform *transform, const uint8_t *in, uint8_t *out, size_t pixels);
 void ccolor_free(ccolor_transform *transform);
 

@@ -13,6 +13,8 @@ struct Pipeline {
   private let header: ImageHeader
   /// The output's size in the stored orientation.
   private let target: PixelSize
+  /// The profile is not kept but used: to convert to sRGB.
+  private let convertsToSRGB: Bool
 
   init(header: ImageHeader, decoded: DecodedLayout, request: Request) {
     self.header = header
@@ -23,9 +25,11 @@ struct Pipeline {
     let keepsAlpha = decoded.alpha != .none && request.format == .png
     // Alpha, or another plane, of 8 bits beside deeper ones: 8 is what all of them have.
     let isDeep = request.format == .png && decoded.planes.allSatisfy { $0.layout.sampleType == .uint16 }
+    let color = Self.encodedColor(decoded, format: request.format)
+    convertsToSRGB =
+      request.format == .jpeg && (color == .rgb || color == .ycbcr420) && ICCProfile.hasDegeneratePrimaries(iccProfile)
     encoded = EncodedLayout(
-      size: size, color: Self.encodedColor(decoded, format: request.format), hasAlpha: keepsAlpha,
-      sampleType: isDeep ? .uint16 : .uint8)
+      size: size, color: convertsToSRGB ? .rgb : color, hasAlpha: keepsAlpha, sampleType: isDeep ? .uint16 : .uint8)
     checkProfile()
   }
 
@@ -57,6 +61,18 @@ struct Pipeline {
     let sink: RowSink =
       header.orientation == .up
       ? encoder : OrientStage(planes: stored, orientation: header.orientation, next: encoder)
+    return colorStages(to: stored, convertsToSRGB ? toSRGB(stored[0], sink) : sink)
+  }
+
+  /// Converts by the profile, which then is not needed any more.
+  private mutating func toSRGB(_ layout: PlaneLayout, _ sink: RowSink) -> RowSink {
+    guard let stage = ColorStages.rgbToSRGB(profile: iccProfile, output: layout, next: sink) else { return sink }
+    iccProfile = []
+    warnings.append("converted to sRGB: the ICC profile's primaries are degenerate")
+    return stage
+  }
+
+  private mutating func colorStages(to stored: [PlaneLayout], _ sink: RowSink) -> RowSink {
     if decoded.alpha != .none { return alphaStages(to: stored[0], sink) }
     switch decoded.color {
     case .gray(let isFullRange):

@@ -103,7 +103,7 @@ public enum ColorStages {
     profile: [UInt8], isInverted: Bool, output: PlaneLayout, next: RowSink
   ) -> (stage: MapStage, usesProfile: Bool) {
     let pixels = output.width
-    guard !profile.isEmpty, let transform = CMYKTransform(profile: profile, isInverted: isInverted) else {
+    guard !profile.isEmpty, let transform = SRGBTransform(profile, isInverted ? CCOLOR_CMYK_INVERTED : CCOLOR_CMYK) else {
       return (
         MapStage(output: output, next: next) { row, out in
           ck_cmyk_u8(
@@ -111,20 +111,27 @@ public enum ColorStages {
         }, false
       )
     }
-    return (
-      MapStage(output: output, next: next) { row, out in
-        ccolor_apply(
-          transform.handle, row.assumingMemoryBound(to: UInt8.self), out.assumingMemoryBound(to: UInt8.self), pixels)
-      }, true
-    )
+    return (toSRGB(transform, output: output, next: next), true)
+  }
+
+  /// 8-bit RGB of a profile to sRGB; nil when the profile cannot be used.
+  public static func rgbToSRGB(profile: [UInt8], output: PlaneLayout, next: RowSink) -> MapStage? {
+    SRGBTransform(profile, CCOLOR_RGB).map { toSRGB($0, output: output, next: next) }
+  }
+
+  private static func toSRGB(_ transform: SRGBTransform, output: PlaneLayout, next: RowSink) -> MapStage {
+    MapStage(output: output, next: next) { row, out in
+      ccolor_apply(
+        transform.handle, row.assumingMemoryBound(to: UInt8.self), out.assumingMemoryBound(to: UInt8.self), output.width)
+    }
   }
 }
 
-private final class CMYKTransform {
+private final class SRGBTransform {
   let handle: OpaquePointer
 
-  init?(profile: [UInt8], isInverted: Bool) {
-    guard let handle = ccolor_cmyk_to_srgb(profile, profile.count, isInverted) else { return nil }
+  init?(_ profile: [UInt8], _ pixels: ccolor_pixels) {
+    guard let handle = ccolor_to_srgb(profile, profile.count, pixels) else { return nil }
     self.handle = handle
   }
 
