@@ -51,7 +51,8 @@ bool cheif_get_plane(const cheif_library *library, const struct heif_image *imag
   int bits = library->heif_image_get_bits_per_pixel_range(image, channel);
   int stride = 0;
   const uint8_t *samples = library->heif_image_get_plane_readonly(image, channel, &stride);
-  if (samples == NULL || width <= 0 || height <= 0 || stride <= 0 || bits < 1 || bits > 16 || storage > 16) return false;
+  if (samples == NULL || width <= 0 || height <= 0 || stride <= 0) return false;
+  if (bits < 1 || bits > 16 || storage > 16) return false;
   int bytes = storage > 8 ? 2 : 1;
   if (bits > 8 * bytes || (int64_t)width * bytes > stride) return false;
   *plane = (cheif_plane){samples, (size_t)stride, (uint32_t)width, (uint32_t)height, bits, bytes};
@@ -125,6 +126,18 @@ cheif_status cheif_decode_item(cheif_reader *reader, const struct heif_image_han
   return CHEIF_OK;
 }
 
+cheif_status cheif_convert(cheif_reader *reader, const struct heif_image_handle *handle, cheif_layout layout,
+                           struct heif_image **image, cheif_error *error) {
+  cheif_layout found;
+  if (cheif_layout_of(reader->library, *image, &found) && found == layout) return CHEIF_OK;
+  reader->library->heif_image_release(*image);
+  cheif_status status = cheif_decode_item(reader, handle, &layout, image, error);
+  if (status == CHEIF_OK && (!cheif_layout_of(reader->library, *image, &found) || found != layout)) {
+    status = cheif_fail(error, CHEIF_UNSUPPORTED, "the picture's samples are laid out in an unsupported way");
+  }
+  return status;
+}
+
 /// Makes the header what the decoded picture is.
 static cheif_status settle_header(cheif_reader *reader, cheif_layout layout, cheif_error *error) {
   cheif_header *header = &reader->header;
@@ -162,18 +175,10 @@ static cheif_status decode_whole_here(cheif_reader *reader, cheif_error *error) 
   if (status != CHEIF_OK) return status;
   cheif_take_stream_nclx(reader, reader->whole);
   cheif_layout layout = CHEIF_LAYOUT_RGB;
-  bool plain = cheif_layout_of(library, reader->whole, &layout);
-  // Some files announce another subsampling than their pictures have: libheif makes it what was announced. What comes
-  // interleaved comes as planes when asked for.
-  if (!plain || (header->layout_known && layout != header->layout)) {
-    library->heif_image_release(reader->whole);
-    reader->whole = NULL;
-    cheif_layout wanted = header->layout_known ? header->layout : CHEIF_LAYOUT_RGB;
-    status = cheif_decode_item(reader, reader->primary, &wanted, &reader->whole, error);
+  if (header->layout_known || !cheif_layout_of(library, reader->whole, &layout)) {
+    if (header->layout_known) layout = header->layout;
+    status = cheif_convert(reader, reader->primary, layout, &reader->whole, error);
     if (status != CHEIF_OK) return status;
-    if (!cheif_layout_of(library, reader->whole, &layout) || layout != wanted) {
-      return cheif_fail(error, CHEIF_UNSUPPORTED, "the picture's samples are laid out in an unsupported way");
-    }
   }
   return header->layout_known ? CHEIF_OK : settle_header(reader, layout, error);
 }
@@ -252,7 +257,9 @@ static cheif_status next_whole(cheif_reader *reader, int threads, cheif_rows *ro
 
 // MARK: Interface
 
-static int clamp_threads(int threads) { return threads < 1 ? 1 : threads > CHEIF_MAX_THREADS ? CHEIF_MAX_THREADS : threads; }
+static int clamp_threads(int threads) {
+  return threads < 1 ? 1 : threads > CHEIF_MAX_THREADS ? CHEIF_MAX_THREADS : threads;
+}
 
 cheif_status cheif_settle(cheif_reader *reader, int threads, cheif_error *error) {
   cheif_error own;

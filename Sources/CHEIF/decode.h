@@ -58,6 +58,11 @@ bool cheif_get_plane(const cheif_library *library, const struct heif_image *imag
 cheif_status cheif_decode_item(cheif_reader *reader, const struct heif_image_handle *handle, const cheif_layout *wanted,
                                struct heif_image **image, cheif_error *error);
 
+/// Where the decoded picture has another layout, decodes it once more and lets libheif convert it. Some files announce
+/// another subsampling than their pictures have, and what comes interleaved comes as planes when asked for.
+cheif_status cheif_convert(cheif_reader *reader, const struct heif_image_handle *handle, cheif_layout layout,
+                           struct heif_image **image, cheif_error *error);
+
 /// Keeps the colour that the decoded picture states, and states it in the rows.
 void cheif_take_stream_nclx(cheif_reader *reader, const struct heif_image *image);
 void cheif_state_stream_color(const cheif_reader *reader, cheif_rows *rows);

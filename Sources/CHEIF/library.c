@@ -83,7 +83,8 @@ static cheif_status fail_without_decoder(cheif_error *error, const char *codec, 
                         codings[coding].name, codec, codings[coding].package);
     }
     if (coding >= 0) {
-      return cheif_fail(error, CHEIF_UNSUPPORTED, "this libheif has no decoder for %s (%s)", codings[coding].name, codec);
+      return cheif_fail(error, CHEIF_UNSUPPORTED, "this libheif has no decoder for %s (%s)", codings[coding].name,
+                        codec);
     }
   }
   return cheif_fail(error, CHEIF_UNSUPPORTED, "libheif: %s%s%s", text, codec[0] != 0 ? " " : "", codec);
@@ -128,7 +129,11 @@ static void initialise(void) {
   bool choose = the_library.choose_plugins && getenv(variable) == NULL && setenv(variable, no_plugins, 0) == 0;
   struct heif_error result = the_library.heif_init(NULL);
   if (choose) unsetenv(variable);
-  the_library.choose_plugins = choose && result.code == heif_error_Ok;
+  if (choose && result.code != heif_error_Ok) {
+    choose = false;
+    (void)the_library.heif_init(NULL);
+  }
+  the_library.choose_plugins = choose;
 }
 
 static void open_library(void) {

@@ -88,7 +88,8 @@ static cheif_status copy_tile(cheif_reader *reader, const struct heif_image *ima
 /// 1.19 reads address 0 when the tile's item is missing, and decodes the alpha of the whole grid along: wrongly where
 /// alpha is no grid, and not at all where its samples are deeper than 8 bits and its tiles of another size.
 static cheif_status decode_tile(cheif_reader *reader, const struct heif_image_handle *grid, uint32_t row,
-                                uint32_t column, struct heif_image **image, cheif_error *error) {
+                                uint32_t column, const cheif_layout *layout, struct heif_image **image,
+                                cheif_error *error) {
   const cheif_library *library = reader->library;
   heif_item_id id = 0;
   struct heif_image_handle *tile = NULL;
@@ -99,14 +100,16 @@ static cheif_status decode_tile(cheif_reader *reader, const struct heif_image_ha
     return cheif_fail(error, CHEIF_DAMAGED, "the file has no picture with its number, %u", id);
   }
   cheif_status status;
-  int width = library->heif_image_handle_get_ispe_width(tile), height = library->heif_image_handle_get_ispe_height(tile);
+  int width = library->heif_image_handle_get_ispe_width(tile);
+  int height = library->heif_image_handle_get_ispe_height(tile);
   uint32_t most_width = grid == reader->alpha ? reader->alpha_tile_width : reader->header.tile_width;
   if (width > 0 && height > 0 && ((uint32_t)width > most_width || (uint32_t)height > reader->header.tile_height)) {
     // Its memory was not planned for.
-    status = cheif_fail(error, CHEIF_DAMAGED, "%dx%d pixels where the grid has tiles of %ux%u", width, height, most_width,
-                        reader->header.tile_height);
+    status = cheif_fail(error, CHEIF_DAMAGED, "it has %dx%d pixels where the grid's tiles have %ux%u", width, height,
+                        most_width, reader->header.tile_height);
   } else {
     status = cheif_decode_item(reader, tile, NULL, image, error);
+    if (status == CHEIF_OK && layout != NULL) status = cheif_convert(reader, tile, *layout, image, error);
   }
   library->heif_image_handle_release(tile);
   return status;
@@ -115,23 +118,19 @@ static cheif_status decode_tile(cheif_reader *reader, const struct heif_image_ha
 static cheif_status decode_color_tile(cheif_reader *reader, uint32_t row, uint32_t column, cheif_error *error) {
   const cheif_library *library = reader->library;
   struct heif_image *image = NULL;
-  cheif_status status = decode_tile(reader, reader->primary, row, column, &image, error);
-  if (status != CHEIF_OK) return status;
-  cheif_layout layout, announced = reader->header.layout;
-  if (!cheif_layout_of(library, image, &layout) || layout != announced) {
-    status = cheif_fail(error, CHEIF_DAMAGED, "its planes are laid out otherwise than the header says");
-  }
-  for (int i = 0; i < cheif_color_planes(announced) && status == CHEIF_OK; i++) {
-    status = copy_tile(reader, image, i, cheif_channel_of(announced, i), row, column, error);
+  cheif_layout layout = reader->header.layout;
+  cheif_status status = decode_tile(reader, reader->primary, row, column, &layout, &image, error);
+  for (int i = 0; i < cheif_color_planes(layout) && status == CHEIF_OK; i++) {
+    status = copy_tile(reader, image, i, cheif_channel_of(layout, i), row, column, error);
   }
   if (status == CHEIF_OK && row == 0 && column == 0) cheif_take_stream_nclx(reader, image);
-  library->heif_image_release(image);
+  if (image != NULL) library->heif_image_release(image);
   return status;
 }
 
 static cheif_status decode_alpha_tile(cheif_reader *reader, uint32_t row, uint32_t column, cheif_error *error) {
   struct heif_image *image = NULL;
-  cheif_status status = decode_tile(reader, reader->alpha, row, column, &image, error);
+  cheif_status status = decode_tile(reader, reader->alpha, row, column, NULL, &image, error);
   if (status != CHEIF_OK) return status;
   int plane = cheif_color_planes(reader->header.layout);
   status = copy_tile(reader, image, plane, alpha_channel(reader->library, image), row, column, error);

@@ -21,8 +21,8 @@ typedef struct {
   char message[256];  // one sentence, no final full stop, no file name
 } cheif_error;
 
-/// The file, read by position. `read` gives the number of bytes read (fewer than asked only at the end), or -1. It is called
-/// during every function that takes the reader, on any of the decoding threads, but by one at a time.
+/// The file, read by position. `read` gives the number of bytes read (fewer than asked only at the end), or -1. It is
+/// called during every function that takes the reader, on any of the decoding threads, but by one at a time.
 typedef struct {
   void *context;
   int64_t (*read)(void *context, int64_t offset, void *buffer, int64_t count);
@@ -105,8 +105,12 @@ cheif_status cheif_settle(cheif_reader *reader, int threads, cheif_error *error)
 /// Copies the embedded ICC profile, header.icc_bytes long.
 cheif_status cheif_get_icc(cheif_reader *reader, void *buffer, cheif_error *error);
 
-/// Decodes the next row of tiles (on up to `threads` threads), or the whole picture. *rows has plane_count 0 at the end.
-/// Errors are those of the first tile, in reading order, that failed.
+/// Decodes the next row of tiles (on up to `threads` threads, the caller's among them), or the whole picture. *rows has
+/// plane_count 0 at the end, and that call frees a whole picture. Errors are those of the first tile, in reading order,
+/// that failed, and stay: each further call fails with the same.
+///
+/// AV1's decoder takes as many threads as the calling thread's processor affinity allows, so that affinity is narrowed
+/// to `threads` processors during the call.
 cheif_status cheif_next_rows(cheif_reader *reader, int threads, cheif_rows *rows, cheif_error *error);
 
 /// libheif's version, "1.19.7", or NULL when it cannot be opened.
@@ -115,8 +119,8 @@ const char *cheif_library_version(void);
 /// Whether grids are decoded tile by tile: built against 1.19 or newer and running with it.
 bool cheif_decodes_tiles(void);
 
-/// True on a thread while libheif is being called for any reader of the process: for a SIGABRT handler, which must tell an
-/// assertion of libheif from our own faults. Async-signal-safe.
+/// True while the calling thread is inside libheif, for whichever reader: for a SIGABRT handler, which must tell an
+/// assertion of libheif from our own faults. False on threads that the decoders started themselves. Async-signal-safe.
 bool cheif_is_busy(void);
 
 #endif
