@@ -32,7 +32,7 @@ let package = Package(
     .target(
       name: "Downsample", dependencies: ["Budget", "Raster", "Codecs"], swiftSettings: strictSwift),
     .executableTarget(
-      name: "downsample-cli", dependencies: ["Downsample"], swiftSettings: strictSwift),
+      name: "downsample-cli", dependencies: ["Downsample", "Codecs", "Raster"], swiftSettings: strictSwift),
 
     // Made pictures, for the tests and the demo. Linked to the libraries directly: nothing here ships.
     .target(
@@ -46,11 +46,11 @@ let package = Package(
     .testTarget(name: "KernelTests", dependencies: ["CKernels"], swiftSettings: strictSwift),
     .testTarget(name: "RasterTests", dependencies: ["Raster"], swiftSettings: strictSwift),
     .testTarget(
-      name: "CodecTests", dependencies: ["Codecs", "CPictures"], swiftSettings: strictSwift),
+      name: "CodecTests", dependencies: ["Codecs", "Raster", "CPictures"], swiftSettings: strictSwift),
     .testTarget(
-      name: "DownsampleTests", dependencies: ["Downsample", "CPictures"], swiftSettings: strictSwift),
+      name: "DownsampleTests", dependencies: ["Downsample", "Codecs", "Raster", "CPictures"], swiftSettings: strictSwift),
     .testTarget(
-      name: "CommandLineTests", dependencies: ["CPictures", "downsample-cli"], swiftSettings: strictSwift),
+      name: "CommandLineTests", dependencies: ["CPictures", "Downsample", "Raster", "downsample-cli"], swiftSettings: strictSwift),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

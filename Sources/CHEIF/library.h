@@ -23,7 +23,8 @@
   F(heif_context_free)              \
   F(heif_context_read_from_reader)  \
   F(heif_context_get_primary_image_ID)     \
-  F(heif_context_get_primary_image_handle) \
+  F(heif_context_is_top_level_image_ID)    \
+  F(heif_context_get_list_of_top_level_image_IDs) \
   F(heif_context_get_image_handle)  \
   F(heif_image_handle_release)      \
   F(heif_image_handle_get_width)    \

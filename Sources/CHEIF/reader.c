@@ -371,15 +371,26 @@ static void find_tiles(cheif_reader *reader) {
 #endif
 }
 
+/// The primary picture's item. Files exist whose primary item is another one's thumbnail or auxiliary picture: what they
+/// show is then the first picture that stands for itself.
+static struct heif_error find_primary(const cheif_reader *reader, heif_item_id *primary) {
+  const cheif_library *library = reader->library;
+  struct heif_error result = library->heif_context_get_primary_image_ID(reader->context, primary);
+  if (result.code == heif_error_Ok && !library->heif_context_is_top_level_image_ID(reader->context, *primary)) {
+    library->heif_context_get_list_of_top_level_image_IDs(reader->context, primary, 1);
+  }
+  return result;
+}
+
 static cheif_status read_header(cheif_reader *reader, cheif_error *error) {
   const cheif_library *library = reader->library;
   cheif_header *header = &reader->header;
   heif_item_id primary = 0;
-  struct heif_error result = library->heif_context_get_primary_image_ID(reader->context, &primary);
+  struct heif_error result = find_primary(reader, &primary);
   if (result.code != heif_error_Ok) return cheif_reader_fail(reader, result, error);
   reader->primary_id = primary;
   heif_item_id input = find_types(reader, primary);
-  result = library->heif_context_get_primary_image_handle(reader->context, &reader->primary);
+  result = library->heif_context_get_image_handle(reader->context, primary, &reader->primary);
   if (result.code != heif_error_Ok) return cheif_reader_fail(reader, result, error);
   if (reader->primary == NULL) return cheif_fail(error, CHEIF_DAMAGED, "the file has no primary picture");
 

@@ -1,7 +1,10 @@
 import CColor
 
-/// What can be said of an ICC profile without a colour management library.
+/// What is to be known of an ICC profile; all but `libraryVersion` without a colour management library.
 public enum ICCProfile {
+  /// The version of Little CMS, "2.14"; nil when it cannot be opened.
+  public static var libraryVersion: String? { ccolor_library_version().map { String(cString: $0) } }
+
   /// The data colour space of the header, "RGB ", "GRAY", "CMYK", ...; nil when the bytes are no whole profile.
   public static func dataColorSpace(of profile: [UInt8]) -> String? {
     var space: (CChar, CChar, CChar, CChar, CChar) = (0, 0, 0, 0, 0)

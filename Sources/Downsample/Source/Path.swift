@@ -40,7 +40,8 @@ public struct Path: Sendable, Hashable, CustomStringConvertible, ExpressibleBySt
   /// A zero byte would silently cut the name: such a path names no file.
   var isValid: Bool { !bytes.isEmpty && !bytes.contains(0) }
 
-  func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+  /// Calls `body` with the bytes and a terminating zero; they hold until it returns.
+  public func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
       for (index, byte) in bytes.enumerated() { buffer[index] = CChar(bitPattern: byte) }
       buffer[bytes.count] = 0

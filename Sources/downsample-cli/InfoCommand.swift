@@ -1,0 +1,35 @@
+import Downsample
+import Raster
+
+/// `downsample info`: what the inputs' headers say, a line each.
+struct InfoCommand {
+  let invocation: Invocation
+
+  /// - Throws: when standard output cannot be written. What is wrong with an input is said, and the others go on.
+  func run() throws(DownsampleError) -> Int32 {
+    var failure: DownsampleError.Code?
+    for input in invocation.operands {
+      let result = describe(input)
+      switch result {
+      case .success(let text):
+        if invocation.json || !invocation.quiet { try Console.print(text) }
+      case .failure(let error):
+        if invocation.json { try Console.print(errorJSON(error, inputName: input.description)) }
+        Console.complain("downsample: \(input.inputName): \(error.message)")
+        failure = error.code
+      }
+    }
+    guard let failure else { return 0 }
+    return invocation.operands.count == 1 ? failure.rawValue : Program.someFailed
+  }
+
+  private func describe(_ input: Path) -> Result<String, DownsampleError> {
+    Result { () throws(DownsampleError) in
+      let source = try input.openSource()
+      let header = try Downsampler.probe(source)
+      if invocation.json { return header.json(name: input.description, byteCount: source.byteCount) }
+      let notes = invocation.verbose ? header.notes.map { "\n  note: \($0)" }.joined() : ""
+      return "\(input.inputName): \(header.summary)\(notes)"
+    }
+  }
+}
