@@ -68,10 +68,12 @@ final class HEIFDecoder: ImageDecoder {
   }
 
   func begin(target: PixelSize, threads: Int) throws(DownsampleError) -> DecodedLayout {
-    self.threads = threads
+    // A picture that is not tiled gains nothing by threads, and dav1d holds a frame more for each: 12 megapixels of AVIF took
+    // 52 MB and 0.17 s of CPU on one, 106 MB and 0.23 s on two.
+    self.threads = file.tiled ? threads : 1
     var error = cheif_error()
     if !file.layout_known {
-      guard cheif_settle(handle.reader, Int32(threads), &error) == CHEIF_OK else { throw Self.failure(error, bridge) }
+      guard cheif_settle(handle.reader, Int32(self.threads), &error) == CHEIF_OK else { throw Self.failure(error, bridge) }
       file = cheif_get_header(handle.reader)
       header.hasAlpha = file.has_alpha
       header.describe(layout: file.layout)
@@ -103,7 +105,7 @@ final class HEIFDecoder: ImageDecoder {
             x: Double(crop.x) * x, y: Double(crop.y) * y, width: Double(crop.width) * x, height: Double(crop.height) * y))
       },
       strategy: file.tiled
-        ? "tiles of \(file.tile_width)x\(file.tile_height), \(threads) at once" : "decoded whole")
+        ? "tiles of \(file.tile_width)x\(file.tile_height), \(self.threads) at once" : "decoded whole")
   }
 
   private func decodedColor() throws(DownsampleError) -> DecodedColor {
