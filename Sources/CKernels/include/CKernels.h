@@ -87,8 +87,9 @@ void ck_interleave_u16(const uint16_t *const *planes, int channels, size_t pixel
 /// writes it.
 void ck_cmyk_u8(const uint8_t *in, size_t pixels, int inverted, uint8_t *out);
 
-/// Copies `pixels` pixels of `bytes` bytes (1 to 8) so that pixel i begins at out + i * stride: a row into a column, or, with a
-/// negative stride, back to front.
-void ck_scatter(const void *row, size_t pixels, size_t bytes, void *out, ptrdiff_t stride);
+/// Copies `count` rows, `stride` bytes apart, of `pixels` pixels of `bytes` bytes (1 to 8) so that pixel x of row r begins at
+/// out + x * along + r * across: rows into columns, or, with a negative stride, back to front.
+void ck_turn(const void *rows, size_t stride, size_t count, size_t pixels, size_t bytes, void *out, ptrdiff_t along,
+             ptrdiff_t across);
 
 #endif

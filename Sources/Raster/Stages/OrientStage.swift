@@ -7,11 +7,20 @@ public final class OrientStage: RowSink {
   private let orientation: Orientation
   private let next: RowSink
   private let buffers: [Buffer]
-  private var rowsTaken: [Int]
+
+  /// Rows that become columns are gathered first: a column's cache line is then written once, not once for each row.
+  private static let gatheredRows = 64
 
   private final class Buffer {
-    let memory: RowBuffer
-    init(byteCount: Int) { memory = RowBuffer(byteCount: byteCount) }
+    let picture: RowBuffer
+    let gathered: RowBuffer
+    var rowsTaken = 0
+    var rowsGathered = 0
+
+    init(pictureBytes: Int, gatheredBytes: Int) {
+      picture = RowBuffer(byteCount: pictureBytes)
+      gathered = RowBuffer(byteCount: gatheredBytes)
+    }
   }
 
   /// - Parameter planes: as they come, in the stored orientation.
@@ -19,24 +28,50 @@ public final class OrientStage: RowSink {
     self.planes = planes
     self.orientation = orientation
     self.next = next
-    let keepsRowOrder = !orientation.swapsAxes && !orientation.mirrorsY
-    buffers = planes.map { Buffer(byteCount: $0.bytesPerRow * (keepsRowOrder ? 1 : $0.height)) }
-    rowsTaken = planes.map { _ in 0 }
+    let holdsPicture = orientation.swapsAxes || orientation.mirrorsY
+    buffers = planes.map {
+      Buffer(
+        pictureBytes: $0.bytesPerRow * (holdsPicture ? $0.height : 1),
+        gatheredBytes: orientation.swapsAxes ? $0.bytesPerRow * min(Self.gatheredRows, $0.height) : 0)
+    }
   }
 
   public func write(_ row: UnsafeRawPointer, plane: Int) throws(DownsampleError) {
     let layout = planes[plane]
+    let buffer = buffers[plane]
+    if orientation.swapsAxes {
+      (buffer.gathered.bytes + buffer.rowsGathered * layout.bytesPerRow).copyMemory(
+        from: row, byteCount: layout.bytesPerRow)
+      buffer.rowsGathered += 1
+      if buffer.rowsGathered == Self.gatheredRows || buffer.rowsTaken + buffer.rowsGathered == layout.height {
+        turnGathered(buffer, layout)
+      }
+      return
+    }
+    let y = orientation.mirrorsY ? layout.height - 1 - buffer.rowsTaken : 0
     let pixel = layout.bytesPerPixel
-    let memory = buffers[plane].memory.bytes
-    let y = orientation.mirrorsY ? layout.height - 1 - rowsTaken[plane] : rowsTaken[plane]
-    rowsTaken[plane] += 1
-    // In the buffer a stored row becomes a row, or, `height` pixels apart, a column.
-    let stride = orientation.swapsAxes ? layout.height * pixel : pixel
-    let isBuffered = orientation.swapsAxes || orientation.mirrorsY
-    let start = orientation.swapsAxes ? y * pixel : isBuffered ? y * layout.bytesPerRow : 0
-    let first = orientation.mirrorsX ? start + (layout.width - 1) * stride : start
-    ck_scatter(row, layout.width, pixel, memory + first, orientation.mirrorsX ? -stride : stride)
-    if !isBuffered { try next.write(UnsafeRawPointer(memory), plane: plane) }
+    let start = buffer.picture.bytes + y * layout.bytesPerRow
+    buffer.rowsTaken += 1
+    if orientation.mirrorsX {
+      ck_turn(row, 0, 1, layout.width, pixel, start + (layout.width - 1) * pixel, -pixel, 0)
+    } else {
+      start.copyMemory(from: row, byteCount: layout.bytesPerRow)
+    }
+    if !orientation.mirrorsY { try next.write(UnsafeRawPointer(start), plane: plane) }
+  }
+
+  /// Writes the gathered rows into the picture, as columns.
+  private func turnGathered(_ buffer: Buffer, _ layout: PlaneLayout) {
+    let pixel = layout.bytesPerPixel
+    let turnedRow = layout.height * pixel
+    let column = orientation.mirrorsY ? layout.height - 1 - buffer.rowsTaken : buffer.rowsTaken
+    let row = orientation.mirrorsX ? layout.width - 1 : 0
+    ck_turn(
+      buffer.gathered.bytes, layout.bytesPerRow, buffer.rowsGathered, layout.width, pixel,
+      buffer.picture.bytes + row * turnedRow + column * pixel, orientation.mirrorsX ? -turnedRow : turnedRow,
+      orientation.mirrorsY ? -pixel : pixel)
+    buffer.rowsTaken += buffer.rowsGathered
+    buffer.rowsGathered = 0
   }
 
   public func finish() throws(DownsampleError) {
@@ -46,12 +81,16 @@ public final class OrientStage: RowSink {
 
   /// Rows of all planes in step, so that whoever needs them together keeps few.
   private func deliver() throws(DownsampleError) {
-    let sizes = planes.map { (rows: orientation.swapsAxes ? $0.width : $0.height, bytes: orientation.swapsAxes ? $0.height * $0.bytesPerPixel : $0.bytesPerRow) }
+    let sizes = planes.map { plane in
+      orientation.swapsAxes
+        ? (rows: plane.width, bytes: plane.height * plane.bytesPerPixel)
+        : (rows: plane.height, bytes: plane.bytesPerRow)
+    }
     var given = planes.map { _ in 0 }
     for y in 0..<sizes[0].rows {
       for (plane, size) in sizes.enumerated() {
         while given[plane] < size.rows, given[plane] * sizes[0].rows <= y * size.rows {
-          try next.write(UnsafeRawPointer(buffers[plane].memory.bytes + given[plane] * size.bytes), plane: plane)
+          try next.write(UnsafeRawPointer(buffers[plane].picture.bytes + given[plane] * size.bytes), plane: plane)
           given[plane] += 1
         }
       }
