@@ -75,8 +75,7 @@ final class HEIFDecoder: ImageDecoder {
     if !file.layout_known {
       guard cheif_settle(handle.reader, Int32(self.threads), &error) == CHEIF_OK else { throw Self.failure(error, bridge) }
       file = cheif_get_header(handle.reader)
-      header.hasAlpha = file.has_alpha
-      header.describe(layout: file.layout)
+      header = try Self.header(of: handle.reader, file, bridge)
     }
     let rows = try decodeRows()
     first = rows
@@ -92,11 +91,11 @@ final class HEIFDecoder: ImageDecoder {
       planes: planes.enumerated().map { index, plane in
         let isAlpha = file.has_alpha && index == planes.count - 1
         let layout = PlaneLayout(
-          width: Int(plane.width), height: height(ofPlane: index, plane, isAlpha: isAlpha), channels: 1,
+          width: Int(plane.width), height: height(ofPlane: index, isAlpha: isAlpha), channels: 1,
           sampleType: plane.bytes_per_sample == 2 ? .uint16 : .uint8, maximum: (1 << Int(plane.bits)) - 1)
         let (x, y) =
           isAlpha
-          ? (Double(layout.width) / Double(file.width), Double(layout.height) / Double(file.height))
+          ? (Double(file.alpha_width) / Double(file.width), Double(file.alpha_height) / Double(file.height))
           : index == 0 ? (1, 1) : Self.chromaScale(file.layout)
         let crop = header.crop
         return DecodedLayout.Plane(
@@ -123,10 +122,10 @@ final class HEIFDecoder: ImageDecoder {
   }
 
   /// Of the rows that will come in all; a band shows only its own.
-  private func height(ofPlane index: Int, _ plane: cheif_plane_rows, isAlpha: Bool) -> Int {
-    if !file.tiled { return Int(plane.row_count) }
+  private func height(ofPlane index: Int, isAlpha: Bool) -> Int {
+    if isAlpha { return Int(file.alpha_height) }
     let coded = Int(file.height)
-    return isAlpha || index == 0 || Self.chromaScale(file.layout).1 == 1 ? coded : (coded + 1) / 2
+    return index == 0 || Self.chromaScale(file.layout).1 == 1 ? coded : (coded + 1) / 2
   }
 
   private static func chromaScale(_ layout: cheif_layout) -> (Double, Double) {
