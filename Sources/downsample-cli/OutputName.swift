@@ -2,12 +2,6 @@ import Codecs
 import Downsample
 import Raster
 
-#if canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
-
 /// Where one input's picture goes, and in which format.
 struct OutputName: Equatable {
   /// `-` for standard output.
@@ -20,11 +14,11 @@ struct OutputName: Equatable {
   /// - Throws: `.usage` for an extension that no format has; `.cannotCreate` when a folder was given in which the input
   ///   itself has the name that the output would get.
   init(input: Path, output: Path, format: OutputFormat?) throws(DownsampleError) {
-    if !output.isStandardStream, let folder = FileIdentity(output), folder.isFolder {
+    if !output.isStandardStream, output.isFolder {
       let format = format ?? .jpeg
-      let stem = input.isStandardStream ? "image" : input.lastComponent.stemAndExtension.stem
+      let stem = input.isStandardStream ? "image" : input.stem
       let path = output.appending(Path(bytes: stem.bytes + Array(".\(format.fileExtension)".utf8)))
-      if !input.isStandardStream, let source = FileIdentity(input), FileIdentity(path) == source {
+      if !input.isStandardStream, path.isSameFile(as: input) {
         throw DownsampleError(
           .cannotCreate, "in the folder \(output) the input itself is called \(path.lastComponent): name the output to replace it")
       }
@@ -37,7 +31,7 @@ struct OutputName: Equatable {
       self.format = format
       return
     }
-    let name = output.isStandardStream ? nil : output.lastComponent.stemAndExtension.fileExtension
+    let name = output.isStandardStream ? nil : output.fileExtension
     guard let name else {
       self.format = .jpeg
       return
@@ -48,29 +42,5 @@ struct OutputName: Equatable {
         .usage, "the extension .\(name) of \(output) says no format that can be written: use --format \(formats)")
     }
     self.format = known
-  }
-}
-
-/// Which file a name leads to.
-private struct FileIdentity: Equatable {
-  let device: dev_t
-  let inode: ino_t
-  let isFolder: Bool
-
-  init?(_ path: Path) {
-    var status = stat()
-    guard path.withCString({ stat($0, &status) }) == 0 else { return nil }
-    device = status.st_dev
-    inode = status.st_ino
-    isFolder = status.st_mode & S_IFMT == S_IFDIR
-  }
-}
-
-extension Path {
-  /// "photo" and "jpg" of "photo.jpg". A dot at the beginning begins no extension.
-  fileprivate var stemAndExtension: (stem: Path, fileExtension: String?) {
-    guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return (self, nil) }
-    let fileExtension = String(decoding: bytes[(dot + 1)...], as: UTF8.self)
-    return (Path(bytes: Array(bytes[..<dot])), fileExtension.isEmpty ? nil : fileExtension)
   }
 }

@@ -251,6 +251,14 @@ extension ByteSource {
     #expect(Path("a").appending("b") == "a/b")
     #expect(Path("a/").appending("b") == "a/b")
     #expect(Path("a").appending("/b") == "/b")
+    #expect(Path("a.b/photo.x.JPG").stem == "photo.x")
+    #expect(Path("a.b/photo.x.JPG").fileExtension == "jpg")
+    #expect(Path("a.b/photo").fileExtension == nil)
+    #expect(Path(".hidden").fileExtension == nil)
+    #expect(Path(".hidden").stem == ".hidden")
+    #expect(Path("photo.").fileExtension == "")
+    #expect(folder("").isFolder)
+    #expect(!folder("missing").isFolder)
     #expect(Path(bytes: [0xFF]).description == "\u{FFFD}")
   }
 }

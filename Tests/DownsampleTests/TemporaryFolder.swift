@@ -7,6 +7,8 @@ final class TemporaryFolder {
   let path: String
 
   init() {
+    // What ProcessSignals.install does for the command line, here for the tests' process.
+    signal(SIGPIPE, SIG_IGN)
     var template = Array((NSTemporaryDirectory() + "/downsample-test-XXXXXX").utf8CString)
     let made = template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) }
     path = String(cString: made!)
@@ -18,6 +20,15 @@ final class TemporaryFolder {
     remover.arguments = ["-rf", path]
     try? remover.run()
     remover.waitUntilExit()
+  }
+
+  /// Opens and lets go of an output here, as the next run would.
+  func nextRun() {
+    // A folder is swept once in a row, and is known by its inode, which may have been another test's before. A folder
+    // that exists beside this one has another inode.
+    let other = TemporaryFolder()
+    _ = try? OutputFile(path: other("x"))
+    _ = try? OutputFile(path: self("next"))
   }
 
   func callAsFunction(_ name: String) -> Path { Path(path + "/" + name) }

@@ -4,8 +4,8 @@
   import Musl
 #endif
 
-/// The process's umask. `umask()` can only read it by changing it, which other threads would see: the kernel also writes
-/// it in /proc/self/status (since 4.7).
+/// The process's umask. `umask()` can only read it by changing it, which other threads would see: the kernel also
+/// writes it in /proc/self/status (since 4.7).
 enum CreationMask {
   static func current() -> mode_t {
     let descriptor = SystemCalls.open("/proc/self/status", O_RDONLY)

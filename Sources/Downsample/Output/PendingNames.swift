@@ -14,8 +14,8 @@ enum PendingNames {
     fileprivate let index: Int
   }
 
-  /// Notes `name` in the open folder `folder`, before the name is made. Nil when the table is full or the name too long:
-  /// then a signal leaves the name, and the next run sweeps it.
+  /// Notes `name` in the open folder `folder`, before the name is made. Nil when the table is full or the name too
+  /// long: then a signal leaves the name, and the next run sweeps it.
   static func arm(_ name: Path, folder: Int32) -> Entry? {
     guard name.isValid, name.bytes.count <= longestName else { return nil }
     for index in 0..<capacity {

@@ -124,10 +124,14 @@ public final class FileSource: ByteSource {
 
   public func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) throws(DownsampleError) -> Int {
     if offset < 0 { throw DownsampleError(.internalFault, "an input was read before its beginning") }
-    if let spool { return try Self.check(SystemCalls.read(spool.file.descriptor, target, at: offset)) }
+    if let spool {
+      return offset >= spool.byteCount
+        ? 0 : try Self.check(SystemCalls.read(spool.file.descriptor, target, at: offset))
+    }
     guard isSeekable else { throw DownsampleError(.internalFault, "a sequential input was read out of order") }
-    let (place, overflow) = start.addingReportingOverflow(offset)
-    return overflow ? 0 : try Self.check(SystemCalls.read(descriptor, target, at: place))
+    // Past the largest offset there is nothing; the kernel would call the request invalid.
+    let room = Int.max - start - target.count
+    return offset > room ? 0 : try Self.check(SystemCalls.read(descriptor, target, at: start + offset))
   }
 
   // MARK: -

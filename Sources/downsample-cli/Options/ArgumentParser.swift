@@ -11,7 +11,7 @@ struct ArgumentParser {
   /// - Parameter arguments: without the program's name. Names of files need not be UTF-8.
   /// - Throws: `usage`, in words for whoever typed it.
   func parse(_ arguments: [Path]) throws(DownsampleError) -> Invocation {
-    var request = Invocation()
+    var invocation = Invocation()
     var used: [OptionSpec] = []
     var isAfterOptions = false
     var index = 0
@@ -25,11 +25,11 @@ struct ArgumentParser {
         let named = mayBeCommand && !isAfterOptions ? Command(rawValue: argument.description) : nil
         mayBeCommand = false
         if let named, named != .make {
-          request.command = named
+          invocation.command = named
         } else if argument.bytes.isEmpty {
           throw DownsampleError(.usage, "an operand is empty")
         } else {
-          request.operands.append(argument)
+          invocation.operands.append(argument)
         }
       } else if argument == "--" {
         isAfterOptions = true
@@ -38,7 +38,7 @@ struct ArgumentParser {
         switch spec.value {
         case .flag(let set):
           if attached != nil { throw DownsampleError(.usage, "\(name) takes no value") }
-          set(&request)
+          set(&invocation)
         case .value(let placeholder, let set):
           var text = attached
           if text == nil, index < arguments.count {
@@ -49,7 +49,7 @@ struct ArgumentParser {
             throw DownsampleError(.usage, "\(name) needs a value: \(name) \(placeholder)")
           }
           do throws(DownsampleError) {
-            try set(&request, text)
+            try set(&invocation, text)
           } catch {
             throw DownsampleError(error.code, "\(name): \(error.message)")
           }
@@ -59,15 +59,15 @@ struct ArgumentParser {
     }
 
     // Help and version are given whatever else is missing.
-    if request.showsHelp || request.showsVersion { return request }
-    for spec in used where !spec.commands.contains(request.command) {
-      let place = request.command == .make ? "without a command" : "with '\(request.command.rawValue)'"
+    if invocation.showsHelp || invocation.showsVersion { return invocation }
+    for spec in used where !spec.commands.contains(invocation.command) {
+      let place = invocation.command == .make ? "without a command" : "with '\(invocation.command.rawValue)'"
       throw DownsampleError(.usage, "\(spec.name) means nothing \(place)")
     }
-    if !request.command.operandCount.contains(request.operands.count) {
-      throw DownsampleError(.usage, request.command.operandComplaint(request.operands.map(\.description)))
+    if !invocation.command.operandCount.contains(invocation.operands.count) {
+      throw DownsampleError(.usage, invocation.command.operandComplaint(invocation.operands.map(\.description)))
     }
-    return request
+    return invocation
   }
 
   /// The entry for an argument that begins with a dash, the name to call it by, and the value that is attached to it.

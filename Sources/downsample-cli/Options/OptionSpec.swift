@@ -2,7 +2,7 @@ import Raster
 
 /// One entry of the table of options: all that parsing, the help and the errors need.
 struct OptionSpec: Sendable {
-  /// What stands after the option, and how it gets into the request.
+  /// What stands after the option, and how it gets into the invocation.
   enum Value: Sendable {
     case flag(@Sendable (inout Invocation) -> Void)
     /// The setter throws a `usage` error whose message goes behind the option's name.
@@ -33,7 +33,7 @@ struct OptionSpec: Sendable {
   ) -> OptionSpec {
     OptionSpec(
       name: name, short: short, commands: commands, help: help,
-      value: .value(placeholder: placeholder) { (request, text) throws(DownsampleError) in
+      value: .value(placeholder: placeholder) { (invocation, text) throws(DownsampleError) in
         // Digits alone: Int() would take a plus sign as well.
         guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
           throw DownsampleError(
@@ -43,7 +43,7 @@ struct OptionSpec: Sendable {
           throw DownsampleError(
             .usage, "\(text) is out of range; it takes \(range.lowerBound) to \(range.upperBound)")
         }
-        set(&request, number)
+        set(&invocation, number)
       })
   }
 
@@ -55,14 +55,14 @@ struct OptionSpec: Sendable {
   ) -> OptionSpec {
     OptionSpec(
       name: name, short: short, commands: commands, help: help,
-      value: .value(placeholder: placeholder) { (request, text) throws(DownsampleError) in
+      value: .value(placeholder: placeholder) { (invocation, text) throws(DownsampleError) in
         let word = text.lowercased()
         guard let choice = Choice(rawValue: word) ?? aliases[word] else {
           let words = Choice.allCases.map(\.rawValue)
           let list = words.dropLast().joined(separator: ", ") + (words.count > 1 ? " or " : "") + words.last!
           throw DownsampleError(.usage, "'\(text)' is not known; it takes \(list)")
         }
-        set(&request, choice)
+        set(&invocation, choice)
       })
   }
 }
