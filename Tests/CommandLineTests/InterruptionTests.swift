@@ -9,15 +9,9 @@ import Testing
   private let picture: Data
 
   init() throws {
-    // `swift test` ignores some signals, and what is ignored stays so in the programs that are started.
-    for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
-    signal(SIGPIPE, SIG_IGN)
     folder = FileManager.default.temporaryDirectory.appending(path: "downsample-interruption-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    // The products stand beside the test bundle, which is this program.
-    program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-      .deletingLastPathComponent().appending(path: "downsample")
-    try #require(FileManager.default.isExecutableFile(atPath: program.path))
+    program = try BuiltProgram.url()
 
     let made = try #require(cpic_make(CPIC_PHOTO, 2000, 1500, 3, 8, 1))
     defer { cpic_free(made) }
@@ -42,7 +36,7 @@ import Testing
     process.arguments = ["--quiet", "--max", "1000", "-", output.path]
     process.standardInput = pipe
     process.standardError = FileHandle.nullDevice
-    try runWithSignals(process)
+    try BuiltProgram.start(process)
     try pipe.fileHandleForWriting.write(contentsOf: picture.prefix(picture.count / 2))
     let descriptor = pipe.fileHandleForReading.fileDescriptor
     var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -55,16 +49,6 @@ import Testing
     usleep(200_000)
     try #require(process.isRunning)
     return (process, pipe.fileHandleForWriting)
-  }
-
-  /// The threads that tests run on block signals, and a child would inherit that.
-  private func runWithSignals(_ process: Process) throws {
-    var none = sigset_t()
-    var previous = sigset_t()
-    sigemptyset(&none)
-    pthread_sigmask(SIG_SETMASK, &none, &previous)
-    defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
-    try process.run()
   }
 
   private func end(_ process: Process, with number: Int32) {
