@@ -14,14 +14,16 @@ public enum Downsampler {
   /// Makes the picture. The output's bytes go to the sink that `openOutput` gives; it is asked for one only when the input's
   /// header has been found good, and before anything is decoded.
   ///
-  /// - Throws: `.damagedData`, `.unsupported`, `.inputOutput`, and what the source, `openOutput` and `commit` throw.
+  /// - Throws: `.usage` for a request out of range, `.damagedData`, `.unsupported`, `.inputOutput`, and what the source,
+  ///   `openOutput` and `commit` throw.
   public static func run(
     _ source: ByteSource, request: Request, openOutput: () throws(DownsampleError) -> OutputFile
   ) throws(DownsampleError) -> Report {
+    try request.validate()
     var times = Report.Times()
     let total = Stopwatch()
     let decoder = try CodecRegistry.decoder(for: source)
-    try refuseHighDynamicRange(decoder.header)
+    try refuseUnsupported(decoder.header)
     times.header = total.elapsed
     let output = try openOutput()
 
@@ -31,7 +33,7 @@ public enum Downsampler {
     times.decode += watch.lap()
     // Some files tell their colour only in the picture itself.
     let header = decoder.header
-    try refuseHighDynamicRange(header)
+    try refuseUnsupported(header)
 
     var pipeline = Pipeline(header: header, decoded: decoded, request: request)
     let late = LateSink()
@@ -66,7 +68,13 @@ public enum Downsampler {
       warnings: header.notes + pipeline.warnings + encoder.warnings)
   }
 
-  private static func refuseHighDynamicRange(_ header: ImageHeader) throws(DownsampleError) {
+  /// The longest side of an input, in pixels: libpng's own default limit. JPEG and HEIF cannot say more, or not much.
+  public static let longestSide = 1_000_000
+
+  private static func refuseUnsupported(_ header: ImageHeader) throws(DownsampleError) {
+    guard header.codedSize.longEdge <= longestSide else {
+      throw DownsampleError(.unsupported, "a picture of \(header.codedSize): sides above \(longestSide) are not supported")
+    }
     guard let color = header.codedColor, color.isHighDynamicRange else { return }
     throw DownsampleError(
       .unsupported, "pictures in \(color.transfer == 16 ? "PQ" : "HLG") (high dynamic range) are not supported")

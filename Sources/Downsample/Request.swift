@@ -1,5 +1,6 @@
 import Budget
 import Codecs
+import Raster
 
 /// What is wanted.
 public struct Request: Sendable {
@@ -16,6 +17,17 @@ public struct Request: Sendable {
     self.format = format
     self.quality = quality
     self.threads = threads
+  }
+
+  func validate() throws(DownsampleError) {
+    func check(_ name: String, _ value: Int, _ range: ClosedRange<Int>) throws(DownsampleError) {
+      if range.contains(value) { return }
+      throw DownsampleError(
+        .usage, "\(name) is \(value); it takes \(range.lowerBound) to \(range.upperBound)")
+    }
+    try check("maxPixelSize", maxPixelSize, 1...65_500)
+    try check("quality", quality, 1...100)
+    try check("threads", threads, 1...1024)
   }
 
   /// The processors that this process may run on, 4 at most: every thread that decodes holds a tile and a decoder.
