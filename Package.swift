@@ -43,12 +43,15 @@ let package = Package(
       name: "make-samples", dependencies: ["CPictures"], path: "samples/make-samples",
       swiftSettings: strictSwift),
 
+    .target(
+      name: "TestPictures", dependencies: ["CPictures"], path: "Tests/TestPictures", swiftSettings: strictSwift),
     .testTarget(name: "KernelTests", dependencies: ["CKernels"], swiftSettings: strictSwift),
     .testTarget(name: "RasterTests", dependencies: ["Raster"], swiftSettings: strictSwift),
     .testTarget(
-      name: "CodecTests", dependencies: ["Codecs", "Raster", "CPictures"], swiftSettings: strictSwift),
+      name: "CodecTests", dependencies: ["Codecs", "Raster", "TestPictures"], swiftSettings: strictSwift),
     .testTarget(
-      name: "DownsampleTests", dependencies: ["Downsample", "Codecs", "Raster", "CPictures"], swiftSettings: strictSwift),
+      name: "DownsampleTests", dependencies: ["Downsample", "Codecs", "Raster", "TestPictures"],
+      swiftSettings: strictSwift),
     .testTarget(
       name: "CommandLineTests", dependencies: ["CPictures", "Downsample", "Raster", "downsample-cli"], swiftSettings: strictSwift),
   ],
