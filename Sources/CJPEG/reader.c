@@ -281,6 +281,13 @@ static void check_scans(cjpeg_reader *reader) {
   }
 }
 
+// The arithmetic decoder takes a marker for endless zeros, without a warning: of its data any part may be missing when the
+// end marker was made up.
+static void check_end(cjpeg_reader *reader) {
+  if (reader->ended && reader->info.arith_code)
+    cjpeg_escape((j_common_ptr)&reader->info, CJPEG_DAMAGED, "the file ends too early");
+}
+
 cjpeg_status cjpeg_start(cjpeg_reader *reader, int eighths, cjpeg_error *error) {
   struct jpeg_decompress_struct *info = &reader->info;
   free_exif(reader);
@@ -299,6 +306,7 @@ cjpeg_status cjpeg_start(cjpeg_reader *reader, int eighths, cjpeg_error *error) 
   }
   jpeg_start_decompress(info);
   if (jpeg_has_multiple_scans(info)) check_scans(reader);
+  check_end(reader);
   if (reader->errors.data_is_damaged) {
     cjpeg_fail(error, CJPEG_DAMAGED, "%s", reader->errors.error.message);
     return CJPEG_DAMAGED;
@@ -359,6 +367,7 @@ cjpeg_status cjpeg_next_band(cjpeg_reader *reader, cjpeg_band *band, cjpeg_error
   } else {
     read_row(reader, band);
   }
+  check_end(reader);
   if (reader->errors.data_is_damaged)
     return cjpeg_fail(error, CJPEG_DAMAGED, "%s", reader->errors.error.message);
   return CJPEG_OK;

@@ -1,0 +1,72 @@
+import CPictures
+import Codecs
+import Foundation
+import Raster
+import TestPictures
+import Testing
+
+@testable import Downsample
+
+/// The same picture comes out, to the byte, wherever the input came from and however it is decoded.
+@Suite struct SameBytesTests {
+  let folder = TemporaryFolder()
+
+  static let files: [[UInt8]] = [
+    Picture(CPIC_PHOTO, 320, 200).jpeg { $0.exif.orientation = 6 },
+    Picture(CPIC_PHOTO, 320, 200).jpeg { $0.progressive = true },
+    Picture(CPIC_PHOTO, 320, 200, channels: 4).png(),
+    Picture(CPIC_PHOTO, 320, 200).heif { $0.tile_width = 64 },
+    Picture(CPIC_PHOTO, 320, 200).heif { $0.codec = CPIC_AV1 },
+  ]
+
+  /// A pipe that gives `bytes` in uneven parts.
+  private func pipeSource(_ bytes: [UInt8]) throws -> FileSource {
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    let writeEnd = ends[1]
+    Thread.detachNewThread {
+      var rest = bytes[...]
+      var step = 1
+      while !rest.isEmpty {
+        let part = Array(rest.prefix(step))
+        if write(writeEnd, part, part.count) != part.count { break }
+        rest = rest.dropFirst(part.count)
+        step = step * 3 % 7919 + 1
+      }
+      close(writeEnd)
+    }
+    return try FileSource(descriptor: ends[0], closesDescriptor: true)
+  }
+
+  @Test(arguments: files.indices, OutputFormat.allCases)
+  func everySource(index: Int, format: OutputFormat) throws {
+    let bytes = Self.files[index]
+    let request = Request(maxPixelSize: 90, format: format, threads: 2)
+    let expected = try makeBytes(MemorySource(bytes), request: request).bytes
+    try Data(bytes).write(to: URL(fileURLWithPath: folder.text("in")))
+    #expect(try makeBytes(FileSource(path: folder("in")), request: request).bytes == expected)
+    #expect(try makeBytes(pipeSource(bytes), request: request).bytes == expected)
+    let borrowed = try bytes.withUnsafeBytes { try makeBytes(MemorySource(borrowing: $0), request: request).bytes }
+    #expect(borrowed == expected)
+    #expect(try makeBytes(MemorySource(bytes), request: request).bytes == expected, "made twice")
+
+    _ = try Downsampler.run(MemorySource(bytes), request: request) { () throws(DownsampleError) in
+      try OutputFile(path: folder("out"))
+    }
+    #expect(FileManager.default.contents(atPath: folder.text("out")) == Data(expected))
+    // Input and output may be the same file.
+    _ = try Downsampler.run(FileSource(path: folder("in")), request: request) { () throws(DownsampleError) in
+      try OutputFile(path: folder("in"))
+    }
+    #expect(FileManager.default.contents(atPath: folder.text("in")) == Data(expected))
+  }
+
+  @Test func theNumberOfThreadsDoesNotMatter() throws {
+    for bytes in Self.files.suffix(2) {
+      let one = try makeBytes(MemorySource(bytes), request: Request(maxPixelSize: 90, threads: 1)).bytes
+      for threads in [2, 3, 8] {
+        #expect(try makeBytes(MemorySource(bytes), request: Request(maxPixelSize: 90, threads: threads)).bytes == one)
+      }
+    }
+  }
+}
