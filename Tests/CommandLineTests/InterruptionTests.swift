@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The built program, ended in the middle of its work: half of a picture comes through a pipe and the rest never does.
-@Suite(.timeLimit(.minutes(2))) final class InterruptionTests {
+@Suite(.timeLimit(.minutes(10))) final class InterruptionTests {
   private let folder: URL
   private let program: URL
   private let picture: Data

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The built program from its command line to its exit status.
-@Suite(.timeLimit(.minutes(2))) final class ProgramTests {
+@Suite(.timeLimit(.minutes(10))) final class ProgramTests {
   private let folder: URL
 
   init() throws {
