@@ -20,8 +20,10 @@ public struct PixelSize: Sendable, Equatable, CustomStringConvertible {
   /// rounded to the nearest pixel, 1 at least.
   public func fitted(to longEdge: Int) -> PixelSize {
     if self.longEdge <= longEdge { return self }
-    let scale = Double(longEdge) / Double(self.longEdge)
-    func side(_ length: Int) -> Int { max(1, Int((Double(length) * scale + 0.5).rounded(.down))) }
+    // The product first, which is exact: a rounded quotient would take halves now up, now down.
+    func side(_ length: Int) -> Int {
+      max(1, Int((Double(length) * Double(longEdge) / Double(self.longEdge) + 0.5).rounded(.down)))
+    }
     return PixelSize(width: side(width), height: side(height))
   }
 }
