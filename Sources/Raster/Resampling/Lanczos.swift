@@ -5,14 +5,33 @@
 #endif
 
 /// The Lanczos window of three lobes: sinc(x) sinc(x / 3) for |x| < 3 (C. Duchon, "Lanczos Filtering in One and Two
-/// Dimensions", 1979).
-enum Lanczos {
+/// Dimensions", 1979), at places one step apart.
+struct Lanczos {
   static let radius = 3.0
 
-  static func weight(at x: Double) -> Double {
-    if x == 0 { return 1 }
-    if abs(x) >= radius { return 0 }
-    let t = x * .pi
-    return radius * sin(t) * sin(t / radius) / (t * t)
+  private let step: Double
+  private let turn: (sine: Double, cosine: Double)
+
+  init(step: Double) {
+    self.step = step
+    turn = (sin(step * .pi / 3), cos(step * .pi / 3))
+  }
+
+  /// Fills in the window's values at x, x + step, ... (all within the radius), divided by their sum.
+  func fill(_ weights: UnsafeMutableBufferPointer<Double>, from x: Double) {
+    // One turn a sample instead of two sines: sin(3 a) = 3 sin(a) - 4 sin(a)^3.
+    var sine = sin(x * .pi / 3)
+    var cosine = cos(x * .pi / 3)
+    var sum = 0.0
+    for k in weights.indices {
+      let t = (x + Double(k) * step) * .pi
+      let square = sine * sine
+      // Near 0 the quotient is inexact, and the first terms of the series are not.
+      let weight = abs(t) < 0.003 ? 1 - t * t * 5 / 27 : 3 * square * (3 - 4 * square) / (t * t)
+      weights[k] = weight
+      sum += weight
+      (sine, cosine) = (sine * turn.cosine + cosine * turn.sine, cosine * turn.cosine - sine * turn.sine)
+    }
+    for k in weights.indices { weights[k] /= sum }
   }
 }

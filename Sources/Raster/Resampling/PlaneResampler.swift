@@ -26,6 +26,7 @@ public final class PlaneResampler {
 
   private let boxX: Int
   private let boxY: Int
+  private let isBoxed: Bool
   private let boxSums: RowBuffer
   private let boxRow: RowBuffer
   private let boxScale: Int
@@ -39,7 +40,8 @@ public final class PlaneResampler {
   private let fixedWeights: [Int16]
   private let floatWeights: [Float]
   private let rowStarts: [Int32]
-  private let rowTaps: Int
+  /// Source rows, or rows of boxes, held at a time.
+  let rowTaps: Int
   private let fixedRowWeights: [Int16]
   private let floatRowWeights: [Float]
 
@@ -80,8 +82,11 @@ public final class PlaneResampler {
 
     boxX = x.boxFactor
     boxY = y.boxFactor
-    let isBoxed = boxX > 1 || boxY > 1
-    isFixedPoint = input.sampleType == .uint8 && !isBoxed
+    let mapping = mapping ?? Mapping(scale: Double(output.maximum) / Double(input.maximum), bias: 0)
+    // Fixed point has room for the ranges of 8 bits, but not for few bits in bytes: those go the way of boxes, of one sample.
+    let fitsFixedPoint = input.sampleType == .uint8 && abs(mapping.scale) <= 1.25 && abs(mapping.bias) <= 256
+    isBoxed = boxX > 1 || boxY > 1 || input.sampleType == .uint8 && !fitsFixedPoint
+    isFixedPoint = fitsFixedPoint && !isBoxed
     let horizontal = FilterWeights(axis: x.boxed)
     let vertical = FilterWeights(axis: y.boxed)
     filteredWidth = x.boxed.sourceCount
@@ -93,7 +98,6 @@ public final class PlaneResampler {
 
     // Means of boxes keep the bits that averaging gains.
     boxScale = isBoxed ? 65535 / input.maximum : 1
-    let mapping = mapping ?? Mapping(scale: Double(output.maximum) / Double(input.maximum), bias: 0)
     scale = mapping.scale / Double(boxScale)
     bias = mapping.bias
     if isFixedPoint {
@@ -104,8 +108,8 @@ public final class PlaneResampler {
     } else {
       fixedWeights = []
       fixedRowWeights = []
-      floatWeights = horizontal.values.map(Float.init)
-      floatRowWeights = vertical.values.map(Float.init)
+      floatWeights = horizontal.floatingPoint()
+      floatRowWeights = vertical.floatingPoint()
     }
 
     let samples = filteredWidth * channels
@@ -131,7 +135,7 @@ public final class PlaneResampler {
     nextSourceRow += 1
     guard y >= 0, y < window.height, nextOutputRow < output.height else { return }
     let samples = row + window.x * input.bytesPerPixel
-    if boxX > 1 || boxY > 1 {
+    if isBoxed {
       try addToBox(samples, isLast: y == window.height - 1)
     } else {
       try filter(samples)
@@ -176,14 +180,16 @@ public final class PlaneResampler {
       fixedRowWeights.withUnsafeBufferPointer { weights in
         rowPointers.withMemoryRebound(to: UnsafePointer<UInt8>?.self, capacity: rowTaps) {
           ck_vertical_u8(
-            $0, weights.baseAddress! + offset, Int32(rowTaps), between.at(inBatch * samples * 2, as: Int16.self), samples)
+            $0, weights.baseAddress! + offset, Int32(rowTaps), between.at(inBatch * samples * 2, as: Int16.self),
+            samples)
         }
       }
     } else {
       floatRowWeights.withUnsafeBufferPointer { weights in
         rowPointers.withMemoryRebound(to: UnsafePointer<UInt16>?.self, capacity: rowTaps) {
           ck_vertical_u16(
-            $0, weights.baseAddress! + offset, Int32(rowTaps), between.at(inBatch * samples * 4, as: Float.self), samples)
+            $0, weights.baseAddress! + offset, Int32(rowTaps), between.at(inBatch * samples * 4, as: Float.self),
+            samples)
         }
       }
     }

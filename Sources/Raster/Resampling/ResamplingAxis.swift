@@ -28,6 +28,9 @@ public struct ResamplingAxis: Sendable, Equatable {
     step < Self.boxRatio ? 1 : min(Self.mostBoxed, Int(step / (Self.boxRatio / 2)))
   }
 
+  /// Where the filter of an output sample is centred: never beyond the source's ends.
+  func center(of index: Int) -> Double { min(max(origin + (Double(index) + 0.5) * step, 0), Double(sourceCount)) }
+
   /// This axis over the averaged samples.
   var boxed: ResamplingAxis {
     let factor = boxFactor
@@ -39,64 +42,86 @@ public struct ResamplingAxis: Sendable, Equatable {
 
 /// The filter's weights for each output sample of an axis: `taps` of them, from `starts[i]` on, summing to 1. The same number
 /// for every sample, zeros where fewer are needed; samples beyond the source's ends are left out and the rest made up for.
+/// The starts never go back, so that rows before a start are not needed again.
 struct FilterWeights {
   let starts: [Int32]
   let taps: Int
-  let values: [Double]
+
+  private let axis: ResamplingAxis
+  private let scale: Double
+  /// The source samples that have a weight, first and last, for each output sample.
+  private let runs: [(first: Int32, last: Int32)]
 
   init(axis: ResamplingAxis) {
     let scale = max(1, axis.step)
-    let support = Lanczos.radius * scale
-    var runs: [(start: Int, weights: [Double])] = []
+    // Zeros at the ends cost time and, in the vertical pass, rows. Within a thousandth of the support's end the weight, about
+    // a ninth of the distance's square, is under 1.2e-7.
+    let support = (Lanczos.radius - 0.001) * scale
+    var runs: [(first: Int32, last: Int32)] = []
     runs.reserveCapacity(axis.count)
     for i in 0..<axis.count {
-      let center = min(max(axis.origin + (Double(i) + 0.5) * axis.step, 0), Double(axis.sourceCount))
-      var first = max(0, Int((center - support - 0.5).rounded(.up)))
-      let last = min(axis.sourceCount - 1, Int((center + support - 0.5).rounded(.down)))
-      var weights = (min(first, last)...max(first, last)).map { Lanczos.weight(at: (Double($0) + 0.5 - center) / scale) }
-      // Zeros at the ends cost time and, in the vertical pass, rows.
-      while weights.count > 1, abs(weights.last!) < 1e-7 { weights.removeLast() }
-      while weights.count > 1, abs(weights.first!) < 1e-7 {
-        weights.removeFirst()
-        first += 1
+      let center = axis.center(of: i)
+      let nearest = min(max((center - 0.5).rounded(), 0), Double(axis.sourceCount - 1))
+      // Where nothing is scaled down, all samples but one lie on the filter's zeros when that one lies at the centre.
+      if scale == 1, abs(nearest + 0.5 - center) < 1e-7 {
+        runs.append((Int32(nearest), Int32(nearest)))
+        continue
       }
-      let sum = weights.reduce(0, +)
-      runs.append((first, weights.map { $0 / sum }))
+      let first = max(0, (center - support - 0.5).rounded(.up))
+      let last = min(Double(axis.sourceCount - 1), (center + support - 0.5).rounded(.down))
+      runs.append((Int32(min(first, nearest)), Int32(max(last, nearest))))
     }
-    let taps = runs.reduce(1) { max($0, $1.weights.count) }
-    var starts: [Int32] = []
-    var values: [Double] = []
-    starts.reserveCapacity(axis.count)
-    values.reserveCapacity(axis.count * taps)
-    for run in runs {
-      let start = min(run.start, axis.sourceCount - taps)
-      starts.append(Int32(start))
-      values.append(contentsOf: repeatElement(0, count: run.start - start))
-      values.append(contentsOf: run.weights)
-      values.append(contentsOf: repeatElement(0, count: taps - run.weights.count - (run.start - start)))
-    }
+    var starts = runs.map(\.first)
+    for i in starts.indices.dropLast().reversed() { starts[i] = min(starts[i], starts[i + 1]) }
+    let taps = zip(starts, runs).reduce(1) { max($0, Int($1.1.last - $1.0) + 1) }
+    let latest = Int32(axis.sourceCount - taps)
+    for i in starts.indices { starts[i] = min(starts[i], latest) }
+    self.axis = axis
+    self.scale = scale
+    self.runs = runs
     self.starts = starts
     self.taps = taps
-    self.values = values
+  }
+
+  /// The weights in single precision.
+  func floatingPoint() -> [Float] {
+    var result = [Float](repeating: 0, count: starts.count * taps)
+    forEachRun { offset, weights in
+      for (k, weight) in weights.enumerated() { result[offset + k] = Float(weight) }
+    }
+    return result
   }
 
   /// The weights times `factor`, in fixed point of `bits` bits of fraction. Each output sample's sum is exact: what rounding
   /// leaves over goes to its largest weight.
   func fixedPoint(bits: Int, times factor: Double) -> [Int16] {
     let one = Double(1 << bits) * factor
-    var result = [Int16](repeating: 0, count: values.count)
-    for i in starts.indices {
-      let run = i * taps..<(i + 1) * taps
-      var sum = 0
-      var largest = run.lowerBound
-      for k in run {
-        let weight = Int((values[k] * one).rounded())
-        result[k] = Int16(weight)
-        sum += weight
-        if abs(values[k]) > abs(values[largest]) { largest = k }
+    let whole = Int(one.rounded())
+    var result = [Int16](repeating: 0, count: starts.count * taps)
+    forEachRun { offset, weights in
+      var rest = whole
+      var largest = 0
+      for (k, weight) in weights.enumerated() {
+        let fixed = Int((weight * one).rounded())
+        result[offset + k] = Int16(fixed)
+        rest -= fixed
+        if weight > weights[largest] { largest = k }
       }
-      result[largest] += Int16(Int(one.rounded()) - sum)
+      result[offset + largest] += Int16(rest)
     }
     return result
+  }
+
+  /// Gives the weights of each output sample, and where they belong among all weights.
+  private func forEachRun(_ body: (_ offset: Int, _ weights: UnsafeBufferPointer<Double>) -> Void) {
+    let lanczos = Lanczos(step: 1 / scale)
+    withUnsafeTemporaryAllocation(of: Double.self, capacity: taps) { memory in
+      for i in runs.indices {
+        let run = runs[i]
+        let weights = UnsafeMutableBufferPointer(rebasing: memory[0...Int(run.last - run.first)])
+        lanczos.fill(weights, from: (Double(run.first) + 0.5 - axis.center(of: i)) / scale)
+        body(i * taps + Int(run.first - starts[i]), UnsafeBufferPointer(weights))
+      }
+    }
   }
 }
