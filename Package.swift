@@ -45,7 +45,9 @@ let package = Package(
 
     .target(
       name: "TestPictures", dependencies: ["CPictures"], path: "Tests/TestPictures", swiftSettings: strictSwift),
-    .testTarget(name: "KernelTests", dependencies: ["CKernels"], swiftSettings: strictSwift),
+    // Each variant of the kernels by itself, for the tests.
+    .target(name: "KernelVariants", dependencies: ["CKernels"], path: "Tests/KernelVariants", cSettings: strictC),
+    .testTarget(name: "KernelTests", dependencies: ["CKernels", "KernelVariants"], swiftSettings: strictSwift),
     .testTarget(name: "RasterTests", dependencies: ["Raster"], swiftSettings: strictSwift),
     .testTarget(
       name: "CodecTests", dependencies: ["Codecs", "Raster", "TestPictures"], swiftSettings: strictSwift),

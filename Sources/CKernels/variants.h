@@ -3,7 +3,9 @@
 
 // The loader picks the variant for the processor. GCC is left with the baseline: it gains nothing from wider registers here,
 // and is used only to check the code.
-#if defined(__x86_64__) && defined(__clang__) && defined(__linux__) && defined(__GLIBC__)
+#if defined(CK_VARIANTS)
+// Whoever compiles one variant by itself says which.
+#elif defined(__x86_64__) && defined(__clang__) && defined(__linux__) && defined(__GLIBC__)
 #define CK_VARIANTS __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
 #define CK_VARIANTS

@@ -1,0 +1,33 @@
+// Included once by each variant, which defines CK_VARIANTS, VARIANT (the end of the names) and VARIANT_NAME: the kernels'
+// sources under names of their own.
+#include "table.h"
+
+#define VARIANT_JOIN(NAME, END) NAME##_##END
+#define VARIANT_RENAME(NAME, END) VARIANT_JOIN(NAME, END)
+#define ck_vertical_u8 VARIANT_RENAME(vertical_u8, VARIANT)
+#define ck_vertical_u16 VARIANT_RENAME(vertical_u16, VARIANT)
+#define ck_columns_i16 VARIANT_RENAME(columns_i16, VARIANT)
+#define ck_columns_f32 VARIANT_RENAME(columns_f32, VARIANT)
+#define ck_horizontal_u8 VARIANT_RENAME(horizontal_u8, VARIANT)
+#define ck_horizontal_f32_u8 VARIANT_RENAME(horizontal_f32_u8, VARIANT)
+#define ck_horizontal_f32_u16 VARIANT_RENAME(horizontal_f32_u16, VARIANT)
+#define ck_box_add_u8 VARIANT_RENAME(box_add_u8, VARIANT)
+#define ck_box_add_u16 VARIANT_RENAME(box_add_u16, VARIANT)
+#define ck_box_mean VARIANT_RENAME(box_mean, VARIANT)
+#define ck_premultiply_u8 VARIANT_RENAME(premultiply_u8, VARIANT)
+#define ck_premultiply_u16 VARIANT_RENAME(premultiply_u16, VARIANT)
+#define ck_unpremultiply_u8 VARIANT_RENAME(unpremultiply_u8, VARIANT)
+#define ck_unpremultiply_u16 VARIANT_RENAME(unpremultiply_u16, VARIANT)
+#define ck_flatten_u8 VARIANT_RENAME(flatten_u8, VARIANT)
+#define ck_matrix_u8 VARIANT_RENAME(matrix_u8, VARIANT)
+#define ck_matrix_u16 VARIANT_RENAME(matrix_u16, VARIANT)
+#define ck_interleave_u8 VARIANT_RENAME(interleave_u8, VARIANT)
+#define ck_interleave_u16 VARIANT_RENAME(interleave_u16, VARIANT)
+#define ck_cmyk_u8 VARIANT_RENAME(cmyk_u8, VARIANT)
+#define ck_scatter VARIANT_RENAME(scatter, VARIANT)
+
+#include "../../Sources/CKernels/horizontal.c"
+#include "../../Sources/CKernels/pixels.c"
+#include "../../Sources/CKernels/vertical.c"
+
+const kernel_table VARIANT_RENAME(kernels, VARIANT) = KERNEL_TABLE(VARIANT_NAME);
