@@ -28,7 +28,7 @@ setup: ## Install what is missing to build, test and measure (as root or by sudo
 	@scripts/setup all
 
 test: setup check-c lint ## Install what is missing, check the C sources and the format, run all tests
-	swift test
+	swift test -Xcc -O3
 
 demo: setup ## Install what is missing, build, make sample pictures, downsample them and print what it took
 	$(release) --product downsample

@@ -143,27 +143,37 @@ import Testing
     }
   }
 
-  @Test(arguments: Variant.all) func scatter(_ variant: Variant) {
+  @Test(arguments: Variant.all) func turn(_ variant: Variant) {
     var noise = Noise(12)
     let inputs = Inputs()
     defer { inputs.free() }
-    for pixels in sizes where pixels > 0 {
-      for bytes in 1...8 {
-        let row = noise.samples(pixels * bytes, of: UInt8.self)
-        for gap in [0, 5] {
-          let stride = bytes + gap
-          let count = (pixels - 1) * stride + bytes
-          for isBackwards in [false, true] {
-            let out = Guarded([UInt8](repeating: 0xA5, count: count))
-            var expected = [UInt8](repeating: 0xA5, count: count)
-            for i in 0..<pixels {
-              let place = (isBackwards ? pixels - 1 - i : i) * stride
-              for b in 0..<bytes { expected[place + b] = row[i * bytes + b] }
+    for pixels in [1, 2, 3, 63, 64, 65, 130, 200] {
+      for (bytes, count) in [(1, 64), (1, 7), (2, 5), (3, 64), (4, 3), (5, 2), (6, 1), (7, 2), (8, 9)] {
+        let stride = pixels * bytes + 3
+        let rows = noise.samples(stride * (count - 1) + pixels * bytes, of: UInt8.self)
+        for turns in [false, true] {
+          // Turned, a row becomes a column of a picture `count` pixels wide; else it stays a row.
+          let (width, height) = turns ? (count, pixels) : (pixels, count)
+          for (mirrorsX, mirrorsY) in [(false, false), (true, false), (false, true), (true, true)] {
+            let size = width * height * bytes
+            let out = Guarded([UInt8](repeating: 0xA5, count: size))
+            var expected = [UInt8](repeating: 0xA5, count: size)
+            for r in 0..<count {
+              for x in 0..<pixels {
+                let column = turns ? r : x
+                let row = turns ? x : r
+                let place =
+                  ((mirrorsY ? height - 1 - row : row) * width + (mirrorsX ? width - 1 - column : column)) * bytes
+                for b in 0..<bytes { expected[place + b] = rows[r * stride + x * bytes + b] }
+              }
             }
-            variant.kernels.scatter(
-              inputs.holding(row), pixels, bytes, out.pointer + (isBackwards ? (pixels - 1) * stride : 0),
-              isBackwards ? -stride : stride)
-            #expect(out.elements == expected, "\(pixels) pixels of \(bytes) bytes")
+            let across = (mirrorsX ? -1 : 1) * bytes
+            let down = (mirrorsY ? -1 : 1) * width * bytes
+            let start = (mirrorsX ? (width - 1) * bytes : 0) + (mirrorsY ? (height - 1) * width * bytes : 0)
+            variant.kernels.turn(
+              inputs.holding(rows), stride, count, pixels, bytes, out.pointer + start, turns ? down : across,
+              turns ? across : down)
+            #expect(out.elements == expected, "\(count) rows of \(pixels) pixels of \(bytes) bytes")
             #expect(out.isIntactBefore)
           }
         }

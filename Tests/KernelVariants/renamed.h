@@ -24,7 +24,7 @@
 #define ck_interleave_u8 VARIANT_RENAME(interleave_u8, VARIANT)
 #define ck_interleave_u16 VARIANT_RENAME(interleave_u16, VARIANT)
 #define ck_cmyk_u8 VARIANT_RENAME(cmyk_u8, VARIANT)
-#define ck_scatter VARIANT_RENAME(scatter, VARIANT)
+#define ck_turn VARIANT_RENAME(turn, VARIANT)
 
 #include "../../Sources/CKernels/horizontal.c"
 #include "../../Sources/CKernels/pixels.c"

@@ -244,7 +244,6 @@ struct Depth: CustomTestStringConvertible {
   /// frequency. A last box of fewer samples is taken for a whole one, which shows in the outputs whose filters reach it.
   @Test func boxesAreCloseToLanczosAlone() throws {
     var worst = 0.0
-    var worstAtEnd = 0.0
     for ratio in [8, 9.7, 11.9, 16, 31, 64] {
       let count = 24
       let source = Samples(width: Int(ratio * Double(count)), height: 1, channels: 1) { x, _, _ in
@@ -254,13 +253,9 @@ struct Depth: CustomTestStringConvertible {
       let y = ResamplingAxis.whole(1, to: 1)
       let boxed = try resampled(source, maximum: 255, type: .uint8, x: x, y: y, to: 255, as: .uint8)
       let pure = Reference.resample(source, x: x, y: y, boxed: false)
-      for i in 0..<count {
-        let distance = abs(boxed.values[i] - min(max(pure.values[i], 0), 255))
-        if i < count - 3 { worst = max(worst, distance) } else { worstAtEnd = max(worstAtEnd, distance) }
-      }
+      for i in 0..<count { worst = max(worst, abs(boxed.values[i] - min(max(pure.values[i], 0), 255))) }
     }
     #expect(worst < 0.8)
-    #expect(worstAtEnd < 4)
   }
 
   @Test func rowsHeldDoNotGrowWithTheRatio() {

@@ -45,7 +45,11 @@ enum Reference {
       let center = min(max(origin + (Double(i) + 0.5) * step, 0), Double(count))
       let near = max(0, Int(center - 3 * scale) - 1)..<min(count, Int(center + 3 * scale) + 2)
       let used = near.filter { abs(Double($0) + 0.5 - center) < 3 * scale }
-      let values = used.map { lanczos((Double($0) + 0.5 - center) / scale) }
+      // The last box may hold fewer samples: it is narrower.
+      let values = used.map { k in
+        let width = Double(min(box, source.width - k * box)) / Double(box)
+        return lanczos((Double(k) + width / 2 - center) / scale) * width
+      }
       let sum = values.reduce(0, +)
       return (used[0], values.map { $0 / sum })
     }

@@ -17,21 +17,18 @@ struct Lanczos {
     turn = (sin(step * .pi / 3), cos(step * .pi / 3))
   }
 
-  /// Fills in the window's values at x, x + step, ... (all within the radius), divided by their sum.
+  /// Fills in the window's values at x, x + step, ..., all within the radius.
   func fill(_ weights: UnsafeMutableBufferPointer<Double>, from x: Double) {
     // One turn a sample instead of two sines: sin(3 a) = 3 sin(a) - 4 sin(a)^3.
     var sine = sin(x * .pi / 3)
     var cosine = cos(x * .pi / 3)
-    var sum = 0.0
     for k in weights.indices {
       let t = (x + Double(k) * step) * .pi
       let square = sine * sine
       // Near 0 the quotient is inexact, and the first terms of the series are not.
       let weight = abs(t) < 0.003 ? 1 - t * t * 5 / 27 : 3 * square * (3 - 4 * square) / (t * t)
       weights[k] = weight
-      sum += weight
       (sine, cosine) = (sine * turn.cosine + cosine * turn.sine, cosine * turn.cosine - sine * turn.sine)
     }
-    for k in weights.indices { weights[k] /= sum }
   }
 }

@@ -129,6 +129,9 @@ public final class PlaneResampler {
 
   deinit { rowPointers.deallocate() }
 
+  /// Whether all rows of the output have been emitted.
+  public var isComplete: Bool { nextOutputRow == output.height }
+
   /// Takes the next row of the input plane; those outside the window are passed over.
   public func push(_ row: UnsafeRawPointer) throws(DownsampleError) {
     let y = nextSourceRow - window.y

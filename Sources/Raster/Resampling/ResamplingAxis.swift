@@ -8,6 +8,8 @@ public struct ResamplingAxis: Sendable, Equatable {
   public var step: Double
   /// Output samples.
   public var count: Int
+  /// The part of a whole sample that the last source sample covers: less than 1 where averaging had fewer left for it.
+  private(set) var lastWidth = 1.0
 
   public init(sourceCount: Int, origin: Double, step: Double, count: Int) {
     self.sourceCount = sourceCount
@@ -34,9 +36,11 @@ public struct ResamplingAxis: Sendable, Equatable {
   /// This axis over the averaged samples.
   var boxed: ResamplingAxis {
     let factor = boxFactor
-    return ResamplingAxis(
-      sourceCount: (sourceCount + factor - 1) / factor, origin: origin / Double(factor), step: step / Double(factor),
-      count: count)
+    let boxes = (sourceCount + factor - 1) / factor
+    var result = ResamplingAxis(
+      sourceCount: boxes, origin: origin / Double(factor), step: step / Double(factor), count: count)
+    result.lastWidth = Double(sourceCount - (boxes - 1) * factor) / Double(factor)
+    return result
   }
 }
 
@@ -119,7 +123,16 @@ struct FilterWeights {
       for i in runs.indices {
         let run = runs[i]
         let weights = UnsafeMutableBufferPointer(rebasing: memory[0...Int(run.last - run.first)])
-        lanczos.fill(weights, from: (Double(run.first) + 0.5 - axis.center(of: i)) / scale)
+        let center = axis.center(of: i)
+        lanczos.fill(weights, from: (Double(run.first) + 0.5 - center) / scale)
+        if axis.lastWidth < 1, Int(run.last) == axis.sourceCount - 1 {
+          // It covers less than the others: it lies nearer to them and counts for less.
+          let last = UnsafeMutableBufferPointer(rebasing: weights.suffix(1))
+          lanczos.fill(last, from: (Double(run.last) + axis.lastWidth / 2 - center) / scale)
+          last[0] *= axis.lastWidth
+        }
+        let sum = weights.reduce(0, +)
+        for k in weights.indices { weights[k] /= sum }
         body(i * taps + Int(run.first - starts[i]), UnsafeBufferPointer(weights))
       }
     }

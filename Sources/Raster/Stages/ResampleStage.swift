@@ -38,5 +38,10 @@ public final class ResampleStage: RowSink {
     try resamplers[plane].push(row)
   }
 
-  public func finish() throws(DownsampleError) { try next.finish() }
+  public func finish() throws(DownsampleError) {
+    guard resamplers.allSatisfy(\.isComplete) else {
+      throw DownsampleError(.damagedData, "the picture ends before its last row")
+    }
+    try next.finish()
+  }
 }

@@ -27,7 +27,7 @@ typedef struct {
   __typeof__(ck_interleave_u8) *interleave_u8;
   __typeof__(ck_interleave_u16) *interleave_u16;
   __typeof__(ck_cmyk_u8) *cmyk_u8;
-  __typeof__(ck_scatter) *scatter;
+  __typeof__(ck_turn) *turn;
 } kernel_table;
 
 /// The variants that this processor can run, the one that ships (and picks for itself) first; NULL after the last.
