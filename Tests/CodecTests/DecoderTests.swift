@@ -27,7 +27,9 @@ private final class Bytes: ByteSource {
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
     let count = max(0, min(buffer.count, bytes.count - offset))
-    if count > 0 { bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count])) } }
+    if count > 0 {
+      bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count])) }
+    }
     return count
   }
 }
@@ -52,7 +54,8 @@ private final class FailingBytes: ByteSource {
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DownsampleError) -> Int {
     if offset >= limit { throw DownsampleError(.inputOutput, "the medium is gone") }
-    return bytes.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, limit - offset)]), at: offset)
+    return bytes.read(
+      into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, limit - offset)]), at: offset)
   }
 }
 
@@ -77,12 +80,14 @@ private final class Collected: ByteSink {
 
   @Test func everyPlaneBringsTheRowsItAnnounced() throws {
     let files: [[UInt8]] = [
-      Self.picture.jpeg(), Self.picture.jpeg { cpic_jpeg_set_sampling(&$0, 440) }, Self.picture.jpeg { cpic_jpeg_set_sampling(&$0, 411) },
+      Self.picture.jpeg(), Self.picture.jpeg { cpic_jpeg_set_sampling(&$0, 440) },
+      Self.picture.jpeg { cpic_jpeg_set_sampling(&$0, 411) },
       Self.picture.converted(channels: 1).jpeg {
         $0.h.0 = 2
         $0.v.0 = 2
       },
-      Self.picture.cmyk.jpeg(), Self.picture.png(), Self.picture.png { $0.interlaced = true }, Self.picture.heif { $0.tile_width = 64 },
+      Self.picture.cmyk.jpeg(), Self.picture.png(), Self.picture.png { $0.interlaced = true },
+      Self.picture.heif { $0.tile_width = 64 },
       Self.picture.heif { $0.codec = CPIC_AV1 }, Self.picture.converted(channels: 4).heif { $0.tile_width = 64 },
     ]
     for (index, file) in files.enumerated() {
@@ -118,7 +123,8 @@ private final class Collected: ByteSink {
           _ = try decoder.begin(target: decoder.header.codedSize, threads: 2)
           while try decoder.nextBand() != nil {}
         }
-        #expect(error?.code == .inputOutput, "file \(index) of \(file.count), failing at \(limit): \(error.debugDescription)")
+        #expect(
+          error?.code == .inputOutput, "file \(index) of \(file.count), failing at \(limit): \(error.debugDescription)")
       }
     }
   }
@@ -127,7 +133,9 @@ private final class Collected: ByteSink {
     func header(_ bytes: [UInt8]) throws -> ImageHeader { try CodecRegistry.decoder(for: Bytes(bytes)).header }
     let gray = Self.picture.converted(channels: 1, bits: 16)
     let deep = try header(gray.png { $0.interlaced = true })
-    #expect(deep.kind == "PNG" && deep.depth == 16 && deep.colorModel == .gray && deep.arrangement == .interlaced && !deep.hasAlpha)
+    #expect(
+      deep.kind == "PNG" && deep.depth == 16 && deep.colorModel == .gray && deep.arrangement == .interlaced
+        && !deep.hasAlpha)
     let small = try header(gray.png { $0.bits = 2 })
     #expect(small.depth == 2)
     let key = try header(
@@ -153,9 +161,12 @@ private final class Collected: ByteSink {
 }
 
 @Suite struct EncoderTests {
-  private func encode(_ format: OutputFormat, _ layout: EncodedLayout, icc: [UInt8] = []) throws -> (bytes: [UInt8], warnings: [String]) {
+  private func encode(_ format: OutputFormat, _ layout: EncodedLayout, icc: [UInt8] = []) throws -> (
+    bytes: [UInt8], warnings: [String]
+  ) {
     let sink = Collected()
-    let encoder = try CodecRegistry.encoder(for: format, layout: layout, settings: EncoderSettings(quality: 90, iccProfile: icc), sink: sink)
+    let encoder = try CodecRegistry.encoder(
+      for: format, layout: layout, settings: EncoderSettings(quality: 90, iccProfile: icc), sink: sink)
     for (index, plane) in layout.planes.enumerated() {
       let row = [UInt8](repeating: 128, count: plane.bytesPerRow)
       for _ in 0..<plane.height { try row.withUnsafeBytes { try encoder.write($0.baseAddress!, plane: index) } }
@@ -186,7 +197,8 @@ private final class Collected: ByteSink {
   }
 
   @Test func tooLongForJPEG() {
-    let layout = EncodedLayout(size: PixelSize(width: 65501, height: 1), color: .rgb, hasAlpha: false, sampleType: .uint8)
+    let layout = EncodedLayout(
+      size: PixelSize(width: 65501, height: 1), color: .rgb, hasAlpha: false, sampleType: .uint8)
     let error = #expect(throws: DownsampleError.self) { try encode(.jpeg, layout) }
     #expect(error?.code == .usage && error?.message.contains("65500") == true)
   }

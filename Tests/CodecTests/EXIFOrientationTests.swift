@@ -21,7 +21,9 @@ import Testing
   }
 
   private func value(_ number: UInt8, bytes: Int, bigEndian: Bool) -> [UInt8] {
-    let field = bigEndian ? [UInt8](repeating: 0, count: bytes - 1) + [number] : [number] + [UInt8](repeating: 0, count: bytes - 1)
+    let field =
+      bigEndian
+      ? [UInt8](repeating: 0, count: bytes - 1) + [number] : [number] + [UInt8](repeating: 0, count: bytes - 1)
     return field + [UInt8](repeating: 0, count: 4 - bytes)
   }
 

@@ -35,8 +35,10 @@ import Testing
 
   @Test func everyPrefixOfASignatureIsHandled() {
     let files = [
-      box("heic", ["mif1"]), box("isom"), Array("II*\0".utf8) + [8, 0, 0, 0, 255, 255], Array("MM\0*".utf8) + [255, 255, 255, 255],
-      Array("RIFF....WEBP".utf8), [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], Array("BM".utf8), Array("<svg".utf8),
+      box("heic", ["mif1"]), box("isom"), Array("II*\0".utf8) + [8, 0, 0, 0, 255, 255],
+      Array("MM\0*".utf8) + [255, 255, 255, 255],
+      Array("RIFF....WEBP".utf8), [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], Array("BM".utf8),
+      Array("<svg".utf8),
     ]
     for file in files {
       for count in 0...file.count { _ = FileKind(prefix: Array(file[..<count])) }

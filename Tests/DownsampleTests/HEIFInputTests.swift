@@ -89,7 +89,7 @@ import Testing
   /// libheif itself shows gray of limited range as if it were full, so that is left to `coloursAreRight`.
   @Test(arguments: variants.filter { !$0.testDescription.hasSuffix("gray of limited range") })
   func everyVariantIsDecoded(variant: Variant) throws {
-    for (width, height, longEdge) in [(128, 96, 128), (99, 81, 99), (99, 81, 40), (98, 81, 13)] {
+    for (width, height, longEdge) in [(99, 81, 99), (99, 81, 40), (98, 80, 13)] {
       let picture = Picture(CPIC_PHOTO, width, height, channels: variant.channels)
       let bytes = picture.heif(variant.set)
       let stored = RealPicture(try #require(DecodedFile(bytes)).picture)
@@ -200,7 +200,7 @@ import Testing
   @Test(arguments: [CPIC_HEVC, CPIC_AV1].map(\.rawValue), [1, 3, 4, 6, 7])
   func cropAndOrientation(codec: UInt32, orientation: Int) throws {
     let picture = Picture(CPIC_PHOTO, 160, 128)
-    for (left, top, right, bottom) in [(0, 0, 20, 30), (16, 8, 0, 0), (13, 7, 22, 15)] {
+    for (left, top, right, bottom) in [(16, 8, 0, 0), (13, 7, 22, 15)] {
       for tile: Int32 in [0, 64] {
         let bytes = picture.heif {
           $0.codec = cpic_heif_codec(codec)

@@ -79,8 +79,12 @@ import Testing
     Variant("YCCK 4:4:4 progressive", channels: 4, .ycck, "4:4:4", .progressive) {
       $0.space = CPIC_JPEG_YCCK
       $0.progressive = true
-      for i in 0..<4 { withUnsafeMutableBytes(of: &$0.h) { $0.storeBytes(of: Int32(1), toByteOffset: i * 4, as: Int32.self) } }
-      for i in 0..<4 { withUnsafeMutableBytes(of: &$0.v) { $0.storeBytes(of: Int32(1), toByteOffset: i * 4, as: Int32.self) } }
+      for i in 0..<4 {
+        withUnsafeMutableBytes(of: &$0.h) { $0.storeBytes(of: Int32(1), toByteOffset: i * 4, as: Int32.self) }
+      }
+      for i in 0..<4 {
+        withUnsafeMutableBytes(of: &$0.v) { $0.storeBytes(of: Int32(1), toByteOffset: i * 4, as: Int32.self) }
+      }
     },
     Variant("junk and comments") {
       $0.comment_bytes = 60000
@@ -101,7 +105,8 @@ import Testing
         for format in OutputFormat.allCases {
           let made = try make(bytes, max: longEdge, format, quality: 97)
           let header = made.report.input.header
-          #expect(header.kind == "JPEG" && header.depth == 8 && header.codedSize == PixelSize(width: width, height: height))
+          #expect(
+            header.kind == "JPEG" && header.depth == 8 && header.codedSize == PixelSize(width: width, height: height))
           #expect(header.colorModel == variant.model)
           #expect(header.subsampling == variant.subsampling)
           #expect(header.arrangement == variant.arrangement)
@@ -112,7 +117,8 @@ import Testing
           // Chroma of 4:2:0 keeps little of a small picture's detail, so that of a JPEG is left to `coloursAreRight`.
           let difference =
             format == .png ? made.real.difference(from: expected) : made.luma.difference(from: expected.luma)
-          #expect(difference.mean < (longEdge == 12 ? 7 : 4.5), "\(width)x\(height) to \(longEdge) \(format): \(difference)")
+          #expect(
+            difference.mean < (longEdge == 12 ? 7 : 4.5), "\(width)x\(height) to \(longEdge) \(format): \(difference)")
         }
       }
     }
@@ -171,7 +177,9 @@ import Testing
       for format in OutputFormat.allCases {
         let made = try make(bytes, format)
         #expect(made.file.icc.isEmpty && !made.report.output.hasICCProfile, "\(name)")
-        #expect(made.report.warnings.count == 1 && made.report.warnings[0].contains("ICC"), "\(name): \(made.report.warnings)")
+        #expect(
+          made.report.warnings.count == 1 && made.report.warnings[0].contains("ICC"), "\(name): \(made.report.warnings)"
+        )
       }
     }
   }

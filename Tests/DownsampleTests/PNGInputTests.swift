@@ -9,7 +9,8 @@ import Testing
 @Suite struct PNGInputTests {
   /// Colour type, and bits of a sample.
   static let kinds: [(Int32, Int32)] = [
-    (0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (2, 8), (2, 16), (3, 1), (3, 2), (3, 4), (3, 8), (4, 8), (4, 16), (6, 8), (6, 16),
+    (0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (2, 8), (2, 16), (3, 1), (3, 2), (3, 4), (3, 8), (4, 8), (4, 16), (6, 8),
+    (6, 16),
   ]
 
   @Test(arguments: kinds, [false, true])
@@ -51,7 +52,9 @@ import Testing
     let channels = type == 0 ? 1 : 3
     let unit = bits == 16 ? 257 : 1
     // The right half is of the key's colour; in the left half one value is only next to it.
-    let picture = Picture(40, 20, channels: channels, bits: bits) { x, _, _ in x >= 20 ? 100 * unit : x == 3 ? 100 * unit + 1 : 30 * unit }
+    let picture = Picture(40, 20, channels: channels, bits: bits) { x, _, _ in
+      x >= 20 ? 100 * unit : x == 3 ? 100 * unit + 1 : 30 * unit
+    }
     let bytes = picture.png {
       $0.has_key = true
       $0.key = (UInt16(100 * unit), UInt16(100 * unit), UInt16(100 * unit))
@@ -81,7 +84,8 @@ import Testing
     #expect(made.picture.pixel(35, 5) == [9, 9, 9, 255])
     let laid = try make(bytes, .jpeg, quality: 100)
     for (x, colour) in [(4, [255, 0, 0]), (15, [127, 255, 127]), (25, [255, 255, 255]), (36, [9, 9, 9])] {
-      #expect(zip(laid.picture.pixel(x, 10), colour).allSatisfy { abs($0 - $1) < 9 }, "\(x): \(laid.picture.pixel(x, 10))")
+      #expect(
+        zip(laid.picture.pixel(x, 10), colour).allSatisfy { abs($0 - $1) < 9 }, "\(x): \(laid.picture.pixel(x, 10))")
     }
   }
 
@@ -101,7 +105,9 @@ import Testing
         for x in 0..<made.picture.width {
           let pixel = made.picture.pixel(x, y)
           // Where alpha is least, its own rounding is most of the colour.
-          if pixel[3] > full / 32 { #expect(pixel[1] <= full / 50 && pixel[0] >= full * 49 / 50, "\(pixel) at \(x), \(y)") }
+          if pixel[3] > full / 32 {
+            #expect(pixel[1] <= full / 50 && pixel[0] >= full * 49 / 50, "\(pixel) at \(x), \(y)")
+          }
           // Red over white: blue and green stay alike.
           let flat = laid.picture.pixel(x, y)
           #expect(abs(flat[1] - flat[2]) < 14, "\(flat) at \(x), \(y)")

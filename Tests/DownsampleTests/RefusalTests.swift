@@ -27,7 +27,8 @@ import Testing
   }
 
   private func expectSentence(_ error: DownsampleError) {
-    #expect(!error.message.isEmpty && !error.message.hasSuffix(".") && !error.message.contains("\n"), "\(error.message)")
+    #expect(
+      !error.message.isEmpty && !error.message.hasSuffix(".") && !error.message.contains("\n"), "\(error.message)")
     #expect(!error.message.contains(folder.path), "\(error.message)")
   }
 
@@ -36,7 +37,8 @@ import Testing
     let rubbish = (0..<5000).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
     let files: [(String, [UInt8])] = [
       ("empty", []), ("one byte", [0xFF]), ("text", Array("hello, this is not a picture\n".utf8)),
-      ("zeros", [UInt8](repeating: 0, count: 5000)), ("rubbish", [0x42] + rubbish), ("XML", Array("<?xml version=\"1.0\"?><a/>".utf8)),
+      ("zeros", [UInt8](repeating: 0, count: 5000)), ("rubbish", [0x42] + rubbish),
+      ("XML", Array("<?xml version=\"1.0\"?><a/>".utf8)),
       ("a JPEG's first two bytes", [0xFF, 0xD8]), ("a JPEG's first three bytes", [0xFF, 0xD8, 0xFF]),
       ("BM in a text", Array("BMW is a make of cars, and not a kind of picture".utf8)),
     ]
@@ -57,14 +59,18 @@ import Testing
     let bitmap = ascii("BM") + [70, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0]
     let files: [(String, [UInt8])] = [
       ("GIF", ascii("GIF89a")), ("GIF", ascii("GIF87a")), ("WebP", ascii("RIFF....WEBPVP8 ")), ("BMP", bitmap),
-      ("PDF", ascii("%PDF-1.7\n")), ("TIFF", ascii("II*\0") + [8, 0, 0, 0, 0, 0]), ("TIFF", ascii("MM\0*") + [0, 0, 0, 8, 0, 0]),
+      ("PDF", ascii("%PDF-1.7\n")), ("TIFF", ascii("II*\0") + [8, 0, 0, 0, 0, 0]),
+      ("TIFF", ascii("MM\0*") + [0, 0, 0, 8, 0, 0]),
       ("JPEG XL", [0xFF, 0x0A, 0, 0]), ("JPEG XL", [0, 0, 0, 12] + ascii("JXL ") + [0x0D, 0x0A, 0x87, 0x0A]),
       ("JPEG 2000", [0, 0, 0, 12] + ascii("jP  ") + [0x0D, 0x0A, 0x87, 0x0A]), ("JPEG 2000", [0xFF, 0x4F, 0xFF, 0x51]),
       ("SVG", ascii("<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"/>")),
-      ("PSD", ascii("8BPS\0\u{1}")), ("CR2", ascii("II*\0") + [16, 0, 0, 0] + ascii("CR") + [2, 0]), ("CR3", box("crx ", "isom")),
+      ("PSD", ascii("8BPS\0\u{1}")), ("CR2", ascii("II*\0") + [16, 0, 0, 0] + ascii("CR") + [2, 0]),
+      ("CR3", box("crx ", "isom")),
       ("DNG", ascii("II*\0") + [8, 0, 0, 0, 1, 0, 0x12, 0xC6, 1, 0, 4, 0, 0, 0, 1, 4, 0, 0]),
-      ("RAF", ascii("FUJIFILMCCD-RAW 0201")), ("RW2", ascii("IIU\0")), ("ORF", ascii("IIRO")), ("ICO", [0, 0, 1, 0, 1, 0]),
-      ("OpenEXR", [0x76, 0x2F, 0x31, 0x01]), ("PNM", ascii("P6\n2 2\n255\n")), ("QOI", ascii("qoif")), ("video", box("isom", "mp42")),
+      ("RAF", ascii("FUJIFILMCCD-RAW 0201")), ("RW2", ascii("IIU\0")), ("ORF", ascii("IIRO")),
+      ("ICO", [0, 0, 1, 0, 1, 0]),
+      ("OpenEXR", [0x76, 0x2F, 0x31, 0x01]), ("PNM", ascii("P6\n2 2\n255\n")), ("QOI", ascii("qoif")),
+      ("video", box("isom", "mp42")),
       ("CgBI", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 4] + ascii("CgBI") + [0, 0, 0, 0]),
     ]
     for (name, bytes) in files {
@@ -106,10 +112,13 @@ import Testing
       ("HEIC", large.heif()),
       ("AVIF", large.heif { $0.codec = CPIC_AV1 }),
       ("HEIC tiles", large.heif { $0.tile_width = 64 }),
-      ("AVIF tiles", large.heif {
-        $0.codec = CPIC_AV1
-        $0.tile_width = 64
-      }),
+      (
+        "AVIF tiles",
+        large.heif {
+          $0.codec = CPIC_AV1
+          $0.tile_width = 64
+        }
+      ),
     ]
   }()
 
@@ -124,7 +133,8 @@ import Testing
     let step = whole.count > 2000 ? 3 : 1
     for count in stride(from: 0, to: whole.count, by: step) {
       guard let error = failure(of: Array(whole[..<count])) else {
-        #expect(count >= whole.count - Self.dispensable(name), "\(name): \(count) of \(whole.count) bytes made a picture")
+        #expect(
+          count >= whole.count - Self.dispensable(name), "\(name): \(count) of \(whole.count) bytes made a picture")
         continue
       }
       #expect(error.code == .damagedData, "\(name): \(count) of \(whole.count) bytes: \(error.code) \(error.message)")

@@ -21,7 +21,8 @@ import Testing
     let report = try object(made.report.json(inputName: Self.awkward, outputName: "-"))
     #expect(
       Set(report.keys) == [
-        "input", "output", "strategy", "peak_rss_bytes", "header_ms", "decode_ms", "resample_ms", "encode_ms", "commit_ms",
+        "input", "output", "strategy", "peak_rss_bytes", "header_ms", "decode_ms", "resample_ms", "encode_ms",
+        "commit_ms",
         "total_ms", "warnings",
       ])
     let input = try #require(report["input"] as? [String: Any])
@@ -56,7 +57,9 @@ import Testing
     let header = try Downsampler.probe(MemorySource(bytes))
     let json = try object(header.json(name: Self.awkward, byteCount: nil))
     #expect(json["input"] as? String == Self.awkward && json["kind"] as? String == "HEIC")
-    #expect(json["tile_width"] as? Int == 64 && json["tile_height"] as? Int == 64 && json["arrangement"] as? String == "tiled")
+    #expect(
+      json["tile_width"] as? Int == 64 && json["tile_height"] as? Int == 64 && json["arrangement"] as? String == "tiled"
+    )
     #expect(json["file_bytes"] is NSNull && json["orientation"] as? Int == 3)
     let color = try #require(json["coded_color"] as? [String: Any])
     #expect(color["primaries"] as? Int == 1 && color["transfer"] as? Int == 13 && color["matrix"] as? Int == 6)
@@ -76,7 +79,12 @@ import Testing
 
   @Test func numbersAndNesting() throws {
     let value = JSON.object([
-      ("a", .array([.integer(.min), .integer(.max), .decimal(0.12345), .decimal(.nan), .decimal(1e12), .boolean(true), .null])),
+      (
+        "a",
+        .array([
+          .integer(.min), .integer(.max), .decimal(0.12345), .decimal(.nan), .decimal(1e12), .boolean(true), .null,
+        ])
+      ),
       ("b", .object([])), ("", .string("")),
     ])
     let parsed = try object(value.text)

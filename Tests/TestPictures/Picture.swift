@@ -69,7 +69,9 @@ public final class Picture: @unchecked Sendable {
 
   // MARK: Files
 
-  public func jpeg(icc: [UInt8] = [], exif: [UInt8] = [], _ set: (inout cpic_jpeg_options) -> Void = { _ in }) -> [UInt8] {
+  public func jpeg(icc: [UInt8] = [], exif: [UInt8] = [], _ set: (inout cpic_jpeg_options) -> Void = { _ in })
+    -> [UInt8]
+  {
     var options = cpic_jpeg_defaults()
     set(&options)
     return borrowing(icc) { icc in

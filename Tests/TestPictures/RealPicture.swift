@@ -57,7 +57,9 @@ public struct RealPicture {
     guard hasAlpha else { return self }
     var result = self
     for i in stride(from: 0, to: values.count, by: channels) {
-      for channel in 0..<channels - 1 { result.values[i + channel] = min(values[i + channel], values[i + channels - 1]) }
+      for channel in 0..<channels - 1 {
+        result.values[i + channel] = min(values[i + channel], values[i + channels - 1])
+      }
     }
     return result
   }
@@ -146,7 +148,9 @@ public struct RealPicture {
 
   /// Mean and largest absolute difference; infinite when the shapes differ.
   public func difference(from other: RealPicture) -> (mean: Double, largest: Double) {
-    guard width == other.width, height == other.height, channels == other.channels else { return (.infinity, .infinity) }
+    guard width == other.width, height == other.height, channels == other.channels else {
+      return (.infinity, .infinity)
+    }
     var (sum, largest) = (0.0, 0.0)
     values.withUnsafeBufferPointer { mine in
       other.values.withUnsafeBufferPointer { theirs in
