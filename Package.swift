@@ -55,7 +55,8 @@ let package = Package(
       name: "DownsampleTests", dependencies: ["Downsample", "Codecs", "Raster", "TestPictures"],
       swiftSettings: strictSwift),
     .testTarget(
-      name: "CommandLineTests", dependencies: ["CPictures", "Downsample", "Raster", "downsample-cli"], swiftSettings: strictSwift),
+      name: "CommandLineTests", dependencies: ["CPictures", "Downsample", "Raster", "downsample-cli"],
+      swiftSettings: strictSwift),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -26,4 +26,3 @@ extension ByteSource {
   /// The bytes that `peek(into:)` can show.
   public static var mostPeeked: Int { 4096 }
 }
-

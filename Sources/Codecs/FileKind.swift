@@ -56,7 +56,9 @@ enum FileKind: Equatable {
     if prefix.starts(with: [0xFF, 0x4F, 0xFF, 0x51]) { return .unsupported("JPEG 2000") }
     if prefix.starts(with: [0xFF, 0xD8]) { return .unknown("the JPEG data is damaged: no marker follows the first") }
     if prefix.starts(with: [0x76, 0x2F, 0x31, 0x01]) { return .unsupported("OpenEXR") }
-    if prefix.count > 2, prefix[0] == UInt8(ascii: "P"), (0x31...0x37).contains(prefix[1]), [0x0A, 0x0D, 0x20].contains(prefix[2]) {
+    if prefix.count > 2, prefix[0] == UInt8(ascii: "P"), (0x31...0x37).contains(prefix[1]),
+      [0x0A, 0x0D, 0x20].contains(prefix[2])
+    {
       return .unsupported("PNM")
     }
     for known in signatures where has(prefix, known.text, at: known.offset) {

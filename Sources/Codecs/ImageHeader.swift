@@ -9,7 +9,9 @@ public struct ImageHeader: Sendable {
 
   /// How the picture's data are arranged in the file.
   public enum Arrangement: String, Sendable {
-    case sequential, progressive, multiScan = "multi-scan", interlaced, tiled, whole
+    case sequential, progressive
+    case multiScan = "multi-scan"
+    case interlaced, tiled, whole
   }
 
   /// Colour as numbers of ITU-T H.273.
@@ -53,7 +55,8 @@ public struct ImageHeader: Sendable {
   public var notes: [String]
 
   public init(
-    kind: String, codedSize: PixelSize, depth: Int, colorModel: ColorModel, arrangement: Arrangement, hasAlpha: Bool = false
+    kind: String, codedSize: PixelSize, depth: Int, colorModel: ColorModel, arrangement: Arrangement,
+    hasAlpha: Bool = false
   ) {
     self.kind = kind
     self.codedSize = codedSize

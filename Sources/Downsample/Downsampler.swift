@@ -73,7 +73,8 @@ public enum Downsampler {
 
   private static func refuseUnsupported(_ header: ImageHeader) throws(DownsampleError) {
     guard header.codedSize.longEdge <= longestSide else {
-      throw DownsampleError(.unsupported, "a picture of \(header.codedSize): sides above \(longestSide) are not supported")
+      throw DownsampleError(
+        .unsupported, "a picture of \(header.codedSize): sides above \(longestSide) are not supported")
     }
     guard let color = header.codedColor, color.isHighDynamicRange else { return }
     throw DownsampleError(

@@ -12,7 +12,9 @@ public struct Request: Sendable {
   /// Threads that may decode at once, 1 or more.
   public var threads: Int
 
-  public init(maxPixelSize: Int = 2048, format: OutputFormat = .jpeg, quality: Int = 85, threads: Int = Request.defaultThreads) {
+  public init(
+    maxPixelSize: Int = 2048, format: OutputFormat = .jpeg, quality: Int = 85, threads: Int = Request.defaultThreads
+  ) {
     self.maxPixelSize = maxPixelSize
     self.format = format
     self.quality = quality

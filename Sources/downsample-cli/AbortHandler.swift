@@ -15,7 +15,8 @@ enum AbortHandler {
       ProcessSignals.removeUnfinishedOutputs()
       let isDamage = Libraries.isInsideLibheif
       let text: StaticString =
-        isDamage ? "downsample: the HEIF data is damaged: libheif gave up on it\n" : "downsample: a fault of ours: aborted\n"
+        isDamage
+        ? "downsample: the HEIF data is damaged: libheif gave up on it\n" : "downsample: a fault of ours: aborted\n"
       _ = write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
       _exit(isDamage ? 65 : 70)
     }

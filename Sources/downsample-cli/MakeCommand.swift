@@ -28,7 +28,9 @@ struct MakeCommand {
         if jsonGoesToStandardError { Console.complain(text) } else { try Console.print(text) }
       }
       if !invocation.quiet && !jsonGoesToStandardError {
-        if invocation.verbose { Console.complain(report.summary(inputName: input.inputName, outputName: name.path.description)) }
+        if invocation.verbose {
+          Console.complain(report.summary(inputName: input.inputName, outputName: name.path.description))
+        }
         for warning in report.warnings { Console.complain("downsample: \(input.inputName): warning: \(warning)") }
       }
       return 0

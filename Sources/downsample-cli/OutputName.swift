@@ -20,7 +20,8 @@ struct OutputName: Equatable {
       let path = output.appending(Path(bytes: stem.bytes + Array(".\(format.fileExtension)".utf8)))
       if !input.isStandardStream, path.isSameFile(as: input) {
         throw DownsampleError(
-          .cannotCreate, "in the folder \(output) the input itself is called \(path.lastComponent): name the output to replace it")
+          .cannotCreate,
+          "in the folder \(output) the input itself is called \(path.lastComponent): name the output to replace it")
       }
       self.path = path
       self.format = format

@@ -44,7 +44,8 @@ struct Program {
   }
 
   private static var versionText: String {
-    let tiles = Libraries.decodesTiles ? "grids are decoded tile by tile" : "grids are decoded whole: tiles need libheif 1.19"
+    let tiles =
+      Libraries.decodesTiles ? "grids are decoded tile by tile" : "grids are decoded whole: tiles need libheif 1.19"
     let libraries = Libraries.versions.map { name, version in
       "\(name) \(version)" + (name == "libheif" && version != "missing" ? " (\(tiles))" : "")
     }

@@ -73,7 +73,9 @@ final class HEIFDecoder: ImageDecoder {
     self.threads = file.tiled ? threads : 1
     var error = cheif_error()
     if !file.layout_known {
-      guard cheif_settle(handle.reader, Int32(self.threads), &error) == CHEIF_OK else { throw Self.failure(error, bridge) }
+      guard cheif_settle(handle.reader, Int32(self.threads), &error) == CHEIF_OK else {
+        throw Self.failure(error, bridge)
+      }
       file = cheif_get_header(handle.reader)
       header = try Self.header(of: handle.reader, file, bridge)
     }
@@ -101,7 +103,8 @@ final class HEIFDecoder: ImageDecoder {
         return DecodedLayout.Plane(
           layout: layout,
           box: SourceBox(
-            x: Double(crop.x) * x, y: Double(crop.y) * y, width: Double(crop.width) * x, height: Double(crop.height) * y))
+            x: Double(crop.x) * x, y: Double(crop.y) * y, width: Double(crop.width) * x, height: Double(crop.height) * y
+          ))
       },
       strategy: file.tiled
         ? "tiles of \(file.tile_width)x\(file.tile_height), \(self.threads) at once" : "decoded whole")
@@ -115,7 +118,8 @@ final class HEIFDecoder: ImageDecoder {
     default:
       let matrix = ColorMatrix(number: header.codedColor?.matrix ?? 2, isFullRange: isFullRange)
       guard matrix.isSupported else {
-        throw DownsampleError(.unsupported, "colour with matrix coefficients number \(matrix.number) of ITU-T H.273 is not supported")
+        throw DownsampleError(
+          .unsupported, "colour with matrix coefficients number \(matrix.number) of ITU-T H.273 is not supported")
       }
       return .ycbcr(matrix)
     }

@@ -53,7 +53,8 @@ final class PNGDecoder: ImageDecoder {
         .init(
           layout: PlaneLayout(
             width: size.width, height: size.height, channels: channels,
-            sampleType: file.bytes_per_sample == 2 ? .uint16 : .uint8, maximum: file.bytes_per_sample == 2 ? 65535 : 255),
+            sampleType: file.bytes_per_sample == 2 ? .uint16 : .uint8, maximum: file.bytes_per_sample == 2 ? 65535 : 255
+          ),
           box: SourceBox(x: 0, y: 0, width: Double(size.width), height: Double(size.height)))
       ],
       strategy: file.interlaced ? "interlaced, decoded whole" : "row by row")

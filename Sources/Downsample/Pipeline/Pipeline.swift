@@ -49,7 +49,9 @@ struct Pipeline {
     if space == wanted { return }
     iccProfile = []
     warnings.append(
-      space.map { "the ICC profile was left out: it describes \($0.filter { $0 != " " }) data, the picture is \(wanted.filter { $0 != " " })" }
+      space.map {
+        "the ICC profile was left out: it describes \($0.filter { $0 != " " }) data, the picture is \(wanted.filter { $0 != " " })"
+      }
         ?? "the ICC profile was left out: it is damaged")
   }
 
@@ -162,7 +164,8 @@ struct Pipeline {
   }
 
   /// How the values of a plane become the output's.
-  private typealias Mapping = @Sendable (_ source: PlaneLayout, _ output: PlaneLayout, _ index: Int) -> PlaneResampler.Mapping?
+  private typealias Mapping =
+    @Sendable (_ source: PlaneLayout, _ output: PlaneLayout, _ index: Int) -> PlaneResampler.Mapping?
 
   private static let proportional: Mapping = { _, _, _ in nil }
 

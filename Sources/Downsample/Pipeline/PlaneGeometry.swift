@@ -11,7 +11,9 @@ struct PlaneGeometry {
   /// odd, the first stored pair reaches beyond the picture.
   let orientation: Orientation
 
-  func stage(from source: DecodedLayout.Plane, to output: PlaneLayout, mapping: PlaneResampler.Mapping?) -> ResampleStage.Plane {
+  func stage(from source: DecodedLayout.Plane, to output: PlaneLayout, mapping: PlaneResampler.Mapping?)
+    -> ResampleStage.Plane
+  {
     let box = source.box
     let left = Int(box.x.rounded(.down))
     let top = Int(box.y.rounded(.down))

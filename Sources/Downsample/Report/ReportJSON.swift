@@ -25,13 +25,14 @@ extension ImageHeader {
       result += [("tile_width", .integer(tileSize.width)), ("tile_height", .integer(tileSize.height))]
     }
     if let codedColor {
-      result.append((
-        "coded_color",
-        .object([
-          ("primaries", .integer(codedColor.primaries)), ("transfer", .integer(codedColor.transfer)),
-          ("matrix", .integer(codedColor.matrix)), ("full_range", .boolean(codedColor.isFullRange)),
-        ])
-      ))
+      result.append(
+        (
+          "coded_color",
+          .object([
+            ("primaries", .integer(codedColor.primaries)), ("transfer", .integer(codedColor.transfer)),
+            ("matrix", .integer(codedColor.matrix)), ("full_range", .boolean(codedColor.isFullRange)),
+          ])
+        ))
     }
     result.append(("file_bytes", byteCount.map(JSON.integer) ?? .null))
     return result

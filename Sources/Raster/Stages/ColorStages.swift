@@ -4,7 +4,9 @@ import CKernels
 /// The stages that change what samples mean. Each is made of rows in, rows out; pixel counts are those of a row.
 public enum ColorStages {
   /// Three planes, and maybe alpha, to interleaved pixels by a matrix.
-  public static func matrix(_ coefficients: ColorMatrix, planes: [PlaneLayout], output: PlaneLayout, next: RowSink) -> JoinStage {
+  public static func matrix(_ coefficients: ColorMatrix, planes: [PlaneLayout], output: PlaneLayout, next: RowSink)
+    -> JoinStage
+  {
     var matrix = coefficients.kernel(maximum: output.maximum)
     matrix.alpha_scale = planes.count > 3 ? Float(output.maximum) / Float(planes[3].maximum) : 0
     let pixels = output.width
@@ -93,7 +95,8 @@ public enum ColorStages {
     let white: [UInt8] = [255, 255, 255]
     return MapStage(output: output, next: next) { row, out in
       ck_flatten_u8(
-        row.assumingMemoryBound(to: UInt16.self), channels, pixels, full, white, out.assumingMemoryBound(to: UInt8.self))
+        row.assumingMemoryBound(to: UInt16.self), channels, pixels, full, white, out.assumingMemoryBound(to: UInt8.self)
+      )
     }
   }
 
@@ -103,11 +106,13 @@ public enum ColorStages {
     profile: [UInt8], isInverted: Bool, output: PlaneLayout, next: RowSink
   ) -> (stage: MapStage, usesProfile: Bool) {
     let pixels = output.width
-    guard !profile.isEmpty, let transform = SRGBTransform(profile, isInverted ? CCOLOR_CMYK_INVERTED : CCOLOR_CMYK) else {
+    guard !profile.isEmpty, let transform = SRGBTransform(profile, isInverted ? CCOLOR_CMYK_INVERTED : CCOLOR_CMYK)
+    else {
       return (
         MapStage(output: output, next: next) { row, out in
           ck_cmyk_u8(
-            row.assumingMemoryBound(to: UInt8.self), pixels, isInverted ? 1 : 0, out.assumingMemoryBound(to: UInt8.self))
+            row.assumingMemoryBound(to: UInt8.self), pixels, isInverted ? 1 : 0, out.assumingMemoryBound(to: UInt8.self)
+          )
         }, false
       )
     }
@@ -122,7 +127,8 @@ public enum ColorStages {
   private static func toSRGB(_ transform: SRGBTransform, output: PlaneLayout, next: RowSink) -> MapStage {
     MapStage(output: output, next: next) { row, out in
       ccolor_apply(
-        transform.handle, row.assumingMemoryBound(to: UInt8.self), out.assumingMemoryBound(to: UInt8.self), output.width)
+        transform.handle, row.assumingMemoryBound(to: UInt8.self), out.assumingMemoryBound(to: UInt8.self), output.width
+      )
     }
   }
 }
