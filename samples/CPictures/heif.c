@@ -66,7 +66,7 @@ static void fetch(const writer *w, int x, int y, float out[4]) {
   if (y >= picture->height) y = picture->height - 1;
   int channels = picture->channels;
   size_t at = ((size_t)y * (size_t)picture->width + (size_t)x) * (size_t)channels;
-  float value[4];
+  float value[4] = {0};
   for (int c = 0; c < channels; c++) {
     value[c] = picture->bits == 8 ? (float)((const uint8_t *)picture->samples)[at + (size_t)c] / 255.0f
                                   : (float)((const uint16_t *)picture->samples)[at + (size_t)c] / 65535.0f;
