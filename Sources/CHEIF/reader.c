@@ -498,6 +498,42 @@ cheif_status cheif_refresh(cheif_reader *reader, cheif_error *error) {
   return status;
 }
 
+/// The decoding options as far as libheif 1.23 has them, whatever the headers at hand know. They only ever grow at the end,
+/// and `version` says how far they reach.
+typedef struct {
+  uint8_t version, ignore_transformations;
+  void (*progress[3])(void);
+  void *progress_data;
+  uint8_t convert_hdr_to_8bit, strict_decoding;
+  const char *decoder_id;
+  struct {
+    uint8_t version;
+    int downsampling, upsampling;
+    uint8_t only_preferred;
+  } chroma;
+  int (*cancel)(void *);
+  void *more_chroma;
+  int ignore_edit_list;
+  struct heif_color_profile_nclx *output_nclx;  // from version 8 on
+  int library_threads, codec_threads;
+  uint8_t mend_broken_input;
+  uint8_t keep_nclx;  // from version 10 on
+} known_options;
+
+/// libheif 1.21 and newer convert every picture to BT.601 of full range unless told otherwise: work and memory for nothing,
+/// and the samples would no longer be what the header says.
+static void keep_colors(cheif_reader *reader) {
+  known_options *options = (known_options *)(void *)reader->options;
+  if (options->version >= 10) {
+    options->keep_nclx = 1;
+  } else if (options->version >= 8) {
+    const struct heif_image_handle *owner = reader->profile_owner != NULL ? reader->profile_owner : reader->primary;
+    struct heif_error result = reader->library->heif_image_handle_get_nclx_color_profile(owner, &reader->kept_nclx);
+    if (result.code != heif_error_Ok) reader->kept_nclx = NULL;
+    options->output_nclx = reader->kept_nclx;
+  }
+}
+
 static cheif_status open_reader(cheif_reader *reader, cheif_error *error) {
   const cheif_library *library = reader->library;
   bool still = false, sequence = false;
@@ -528,6 +564,7 @@ static cheif_status open_reader(cheif_reader *reader, cheif_error *error) {
     status = read_header(reader, error);
     reader->options->ignore_transformations = !reader->library_transforms;
     reader->options->convert_hdr_to_8bit = 0;
+    if (status == CHEIF_OK) keep_colors(reader);
   }
   cheif_leave();
   return status;
@@ -565,6 +602,7 @@ void cheif_close(cheif_reader *reader) {
   if (reader->whole != NULL) library->heif_image_release(reader->whole);
   if (reader->whole_alpha != NULL) library->heif_image_release(reader->whole_alpha);
   if (reader->options != NULL) library->heif_decoding_options_free(reader->options);
+  if (reader->kept_nclx != NULL) library->heif_nclx_color_profile_free(reader->kept_nclx);
   close_context(reader);
   cheif_leave();
   for (int i = 0; i < CHEIF_MAX_PLANES; i++) free(reader->planes[i].samples);

@@ -36,6 +36,7 @@ struct cheif_reader {
   struct heif_image_handle *alpha;          // NULL: none, or not an item of its own
   heif_item_id primary_id, profile_owner_id, alpha_id;
   struct heif_decoding_options *options;
+  struct heif_color_profile_nclx *kept_nclx;  // what the options point to
   cheif_header header;
   bool library_transforms;  // libheif turns and crops: the header reports none
   cheif_alpha_way alpha_way;

@@ -203,9 +203,11 @@ private final class Collected: ByteSink {
     #expect(error?.code == .usage && error?.message.contains("65500") == true)
   }
 
+  /// What is no profile at all; what of a profile does not suit the picture, libpng judges differently from version to
+  /// version, and the pipeline by itself.
   @Test func aProfileThatPNGCannotHoldIsSaid() throws {
     let layout = EncodedLayout(size: PixelSize(width: 4, height: 4), color: .rgb, hasAlpha: false, sampleType: .uint8)
-    let made = try encode(.png, layout, icc: iccProfile(CPIC_ICC_GRAY))
+    let made = try encode(.png, layout, icc: Array("no profile".utf8))
     #expect(made.warnings.count == 1)
     #expect(DecodedFile(made.bytes)?.icc.isEmpty == true)
     #expect(try encode(.png, layout, icc: iccProfile(CPIC_ICC_SRGB)).warnings.isEmpty)

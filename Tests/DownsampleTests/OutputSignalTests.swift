@@ -63,7 +63,7 @@ import Testing
         _exit(65)
       }
       let outputs = try OutputSignalTests.write(path, ["new"])
-      withExtendedLifetime(outputs) { abort() }
+      withExtendedLifetime(outputs) { OutputSignalTests.signalProcess(SIGABRT) }
     }
     #expect(folder.names == [])
   }
