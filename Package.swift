@@ -52,7 +52,7 @@ let package = Package(
     .testTarget(
       name: "CodecTests", dependencies: ["Codecs", "Raster", "TestPictures"], swiftSettings: strictSwift),
     .testTarget(
-      name: "DownsampleTests", dependencies: ["Downsample", "Codecs", "Raster", "TestPictures"],
+      name: "DownsampleTests", dependencies: ["Downsample", "Codecs", "Raster", "CPictures", "TestPictures"],
       swiftSettings: strictSwift),
     .testTarget(
       name: "CommandLineTests", dependencies: ["CPictures", "Downsample", "Raster", "downsample-cli"],

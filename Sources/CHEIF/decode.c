@@ -1,6 +1,7 @@
 #define _GNU_SOURCE  // processor affinity
 
 #include "decode.h"
+#include "threads.h"
 
 #include <string.h>
 
@@ -261,14 +262,39 @@ static int clamp_threads(int threads) {
   return threads < 1 ? 1 : threads > CHEIF_MAX_THREADS ? CHEIF_MAX_THREADS : threads;
 }
 
+/// libde265 decodes in a thread of its own for each picture, and waits for it for ever when it could not be started:
+/// under a limit on processes or on address space that has to be known before.
+static cheif_status find_threads(cheif_reader *reader, int *threads, cheif_error *error) {
+  if (strcmp(reader->header.codec, "hvc1") != 0) return CHEIF_OK;
+  if (reader->usable_threads == 0) {
+    // Ours but this one, and as many of libde265.
+    int startable = cheif_startable_threads(2 * *threads - 1);
+    if (startable < 1) return cheif_fail(error, CHEIF_NO_MEMORY, "no thread can be started to decode in");
+    reader->usable_threads = (startable + 1) / 2;
+  }
+  if (*threads > reader->usable_threads) *threads = reader->usable_threads;
+  return CHEIF_OK;
+}
+
 cheif_status cheif_settle(cheif_reader *reader, int threads, cheif_error *error) {
   cheif_error own;
   if (error == NULL) error = &own;
   *error = reader->failure;
   if (reader->failure.status != CHEIF_OK || reader->header.layout_known) return reader->failure.status;
-  cheif_status status = decode_whole(reader, clamp_threads(threads), error);
+  threads = clamp_threads(threads);
+  cheif_status status = find_threads(reader, &threads, error);
+  if (status == CHEIF_OK) status = decode_whole(reader, threads, error);
   if (status != CHEIF_OK) reader->failure = *error;
   return status;
+}
+
+static cheif_status decode_rows(cheif_reader *reader, int threads, cheif_rows *rows, cheif_error *error) {
+  cheif_status status = find_threads(reader, &threads, error);
+  if (status != CHEIF_OK) return status;
+#if CHEIF_BUILT_WITH_TILES
+  if (reader->header.tiled) return cheif_next_tiles(reader, threads, rows, error);
+#endif
+  return next_whole(reader, threads, rows, error);
 }
 
 cheif_status cheif_next_rows(cheif_reader *reader, int threads, cheif_rows *rows, cheif_error *error) {
@@ -277,12 +303,7 @@ cheif_status cheif_next_rows(cheif_reader *reader, int threads, cheif_rows *rows
   *rows = (cheif_rows){0};
   *error = reader->failure;
   if (reader->failure.status != CHEIF_OK) return reader->failure.status;
-#if CHEIF_BUILT_WITH_TILES
-  cheif_status status = reader->header.tiled ? cheif_next_tiles(reader, clamp_threads(threads), rows, error)
-                                             : next_whole(reader, clamp_threads(threads), rows, error);
-#else
-  cheif_status status = next_whole(reader, clamp_threads(threads), rows, error);
-#endif
+  cheif_status status = decode_rows(reader, clamp_threads(threads), rows, error);
   if (status != CHEIF_OK) {
     *rows = (cheif_rows){0};
     reader->failure = *error;

@@ -106,6 +106,8 @@ cheif_status cheif_fail_with(cheif_error *error, struct heif_error from, const c
     case heif_error_Unsupported_feature:
       return cheif_fail(error, CHEIF_UNSUPPORTED, "libheif: %s", text);
     case heif_error_Memory_allocation_error:
+      // It is called so, too, when a size of 0 is asked for.
+      if (strstr(text, "nvalid image size") != NULL) return cheif_fail(error, CHEIF_DAMAGED, "libheif: %s", text);
       return cheif_fail(error, CHEIF_NO_MEMORY, "libheif: %s", text);
     default:
       return cheif_fail(error, CHEIF_DAMAGED, "libheif: %s", text);

@@ -51,6 +51,7 @@ struct cheif_reader {
 
   // Decoding.
   cheif_error failure;      // sticks: what failed once fails again
+  int usable_threads;       // 0: not yet known
   uint32_t next_tile_row;
   bool whole_delivered;
   struct heif_image *whole;        // the decoded whole picture

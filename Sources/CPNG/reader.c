@@ -1,5 +1,6 @@
 #include "common.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,7 +69,7 @@ static void fill_header(cpng_reader *reader) {
   header->bits = png_get_bit_depth(png, info);
   header->color_type = png_get_color_type(png, info);
   header->interlaced = png_get_interlace_type(png, info) != PNG_INTERLACE_NONE;
-  header->has_transparency_chunk = png_get_valid(png, info, PNG_INFO_tRNS) != 0;
+  header->has_alpha = (header->color_type & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(png, info, PNG_INFO_tRNS) != 0;
 #ifdef PNG_eXIf_SUPPORTED
   png_uint_32 exif_bytes = 0;
   png_bytep exif = NULL;
@@ -81,15 +82,12 @@ static void fill_header(cpng_reader *reader) {
   if (png_get_iCCP(png, info, &name, &method, &icc, &icc_bytes) != 0) header->icc_bytes = icc_bytes;
 }
 
-static void set_transforms(cpng_reader *reader) {
-  png_set_expand(reader->png);
-  const uint16_t one = 1;
-  if (*(const uint8_t *)&one == 1) png_set_swap(reader->png);
-  if (reader->header.interlaced) png_set_interlace_handling(reader->png);
-  png_read_update_info(reader->png, reader->info);
-  reader->header.channels = png_get_channels(reader->png, reader->info);
-  reader->header.bytes_per_sample = png_get_bit_depth(reader->png, reader->info) == 16 ? 2 : 1;
-  reader->row_bytes = png_get_rowbytes(reader->png, reader->info);
+static cpng_status check_size(const cpng_header *header, cpng_error *error) {
+  if (header->width <= CPNG_LONGEST_SIDE && header->height <= CPNG_LONGEST_SIDE) return CPNG_OK;
+  char text[100];
+  snprintf(text, sizeof text, "a PNG of %ux%u: sides above %d are not supported", header->width, header->height,
+           CPNG_LONGEST_SIDE);
+  return cpng_fail(error, CPNG_UNSUPPORTED, text);
 }
 
 // The part of cpng_open that libpng may leave by a jump, on its own so that no local of the caller is lost by it.
@@ -109,8 +107,7 @@ static cpng_status read_header(cpng_reader *reader, cpng_error *error) {
 #endif
   png_read_info(reader->png, reader->info);
   fill_header(reader);
-  set_transforms(reader);
-  return CPNG_OK;
+  return check_size(&reader->header, error);
 }
 
 cpng_reader *cpng_open(cpng_source source, cpng_error *error) {
@@ -132,6 +129,25 @@ cpng_reader *cpng_open(cpng_source source, cpng_error *error) {
     return NULL;
   }
   return reader;
+}
+
+cpng_status cpng_start(cpng_reader *reader, cpng_layout *layout, cpng_error *error) {
+  if (setjmp(reader->errors.escape)) {
+    *error = reader->errors.error;
+    return error->status;
+  }
+  png_set_expand(reader->png);
+  const uint16_t one = 1;
+  if (*(const uint8_t *)&one == 1) png_set_swap(reader->png);
+  if (reader->header.interlaced) png_set_interlace_handling(reader->png);
+  png_read_update_info(reader->png, reader->info);
+  reader->row_bytes = png_get_rowbytes(reader->png, reader->info);
+  *layout = (cpng_layout){
+      .channels = png_get_channels(reader->png, reader->info),
+      .bytes_per_sample = png_get_bit_depth(reader->png, reader->info) == 16 ? 2 : 1,
+      .row_bytes = reader->row_bytes,
+  };
+  return CPNG_OK;
 }
 
 cpng_header cpng_get_header(const cpng_reader *reader) { return reader->header; }

@@ -25,6 +25,14 @@ void cpng_discard(cpng_writer *writer) {
   free(writer);
 }
 
+// What every version of libpng asks of a profile (ICC.1:2022, 7.2.2); newer ones fail the whole picture over it, older ones
+// leave it out.
+static bool is_fit(const uint8_t *icc, size_t bytes) {
+  if (bytes < 132 || bytes > PNG_UINT_31_MAX) return false;
+  const bool is_padded = icc[8] <= 3 || bytes % 4 == 0;
+  return is_padded && png_get_uint_32(icc) == bytes;
+}
+
 static cpng_status start(cpng_writer *writer, const cpng_settings *settings, bool *icc_taken, cpng_error *error) {
   static const int color_types[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                                     PNG_COLOR_TYPE_RGB_ALPHA};
@@ -39,7 +47,7 @@ static cpng_status start(cpng_writer *writer, const cpng_settings *settings, boo
   png_set_IHDR(png, writer->info, settings->width, settings->height, settings->bytes_per_sample * 8,
                color_types[settings->channels], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                PNG_FILTER_TYPE_DEFAULT);
-  if (settings->icc_bytes) {
+  if (settings->icc_bytes && is_fit(settings->icc, settings->icc_bytes)) {
     // What libpng finds wrong with a profile is a warning: the picture is written without it.
     png_set_benign_errors(png, 1);
     png_set_iCCP(png, writer->info, "ICC profile", PNG_COMPRESSION_TYPE_BASE, settings->icc,

@@ -25,9 +25,13 @@ enum Console {
     if let failure { throw failure }
   }
 
-  /// Where nothing more can be done when it fails.
-  static func complain(_ text: String) {
-    let line = Array((text + "\n").utf8)
+  /// Writes lines to standard error; where that fails nothing more can be done. Names of files and values of options are in
+  /// them: what would move the cursor is shown as a question mark.
+  static func complain(_ lines: String...) {
+    let text = lines.map { line in
+      String(String.UnicodeScalarView(line.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+    }
+    let line = Array((text.joined(separator: "\n") + "\n").utf8)
     var done = 0
     while done < line.count {
       let count = line[done...].withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress!, $0.count) }

@@ -1,6 +1,12 @@
 import Downsample
 import Raster
 
+#if canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
 /// `downsample info`: what the inputs' headers say, a line each.
 struct InfoCommand {
   let invocation: Invocation
@@ -9,6 +15,8 @@ struct InfoCommand {
   func run() throws(DownsampleError) -> Int32 {
     var failure: DownsampleError.Code?
     for input in invocation.operands {
+      AbortHandler.install(
+        inputName: input.description, json: invocation.json ? STDOUT_FILENO : nil, text: true)
       let result = describe(input)
       switch result {
       case .success(let text):

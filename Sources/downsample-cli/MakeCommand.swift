@@ -11,37 +11,40 @@ import Raster
 struct MakeCommand {
   let invocation: Invocation
 
-  /// - Throws: when the report cannot be written; what goes wrong with the picture is reported and gives the exit status.
-  func run() throws(DownsampleError) -> Int32 {
+  /// The exit status; what goes wrong is reported.
+  func run() -> Int32 {
     let input = invocation.operands[0]
     let output = invocation.operands[1]
     // A report beside the picture on standard output would break it, text beside JSON the report.
-    let jsonGoesToStandardError = invocation.json && output.isStandardStream
+    let isPictureOnStandardOutput = output.isStandardStream || OutputFile.isStandardOutput(output)
+    let json = !invocation.json ? nil : isPictureOnStandardOutput ? STDERR_FILENO : STDOUT_FILENO
+    AbortHandler.install(inputName: input.description, json: json, text: json != STDERR_FILENO)
     do throws(DownsampleError) {
       let name = try OutputName(input: input, output: output, format: invocation.format)
-      if name.path.isStandardStream, isatty(STDOUT_FILENO) == 1 {
+      if isPictureOnStandardOutput, isatty(STDOUT_FILENO) == 1 {
         throw DownsampleError(.usage, "the picture would go to a terminal: redirect standard output, or name a file")
       }
       let report = try make(from: input, to: name)
-      if invocation.json {
-        let text = report.json(inputName: input.description, outputName: name.path.description)
-        if jsonGoesToStandardError { Console.complain(text) } else { try Console.print(text) }
-      }
-      if !invocation.quiet && !jsonGoesToStandardError {
+      let outputName = name.path.description
+      if json != STDERR_FILENO, !invocation.quiet {
         if invocation.verbose {
-          Console.complain(report.summary(inputName: input.inputName, outputName: name.path.description))
+          for line in report.summary(inputName: input.inputName, outputName: outputName) { Console.complain(line) }
         }
         for warning in report.warnings { Console.complain("downsample: \(input.inputName): warning: \(warning)") }
       }
+      let text = report.json(inputName: input.description, outputName: outputName)
+      if json == STDERR_FILENO { Console.complain(text) }
+      if json != STDOUT_FILENO { return 0 }
+      try Console.print(text)
       return 0
     } catch {
-      let text = invocation.json ? errorJSON(error, inputName: input.description) : ""
-      if jsonGoesToStandardError {
+      let text = errorJSON(error, inputName: input.description)
+      if json == STDERR_FILENO {
         Console.complain(text)
         return error.code.rawValue
       }
-      Console.complain("downsample: \(error.code.concernsOutput ? "\(output)" : input.inputName): \(error.message)")
-      if invocation.json { try Console.print(text) }
+      Console.complain("downsample: \(error.code == .cannotCreate ? "\(output)" : input.inputName): \(error.message)")
+      if json == STDOUT_FILENO { try? Console.print(text) }
       return error.code.rawValue
     }
   }
@@ -55,8 +58,4 @@ struct MakeCommand {
         : try OutputFile(path: name.path, replaceExisting: !invocation.noClobber)
     }
   }
-}
-
-extension DownsampleError.Code {
-  fileprivate var concernsOutput: Bool { self == .cannotCreate }
 }

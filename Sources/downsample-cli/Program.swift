@@ -17,11 +17,17 @@ struct Program {
   static let version = "0.1.0"
 
   func run() -> Int32 {
+    guard CommandLine.argc > 0 else {
+      Console.complain("downsample: the command line cannot be read: /proc is not mounted")
+      return DownsampleError.Code.internalFault.rawValue
+    }
     let invocation: Invocation
     do throws(DownsampleError) {
       invocation = try ArgumentParser().parse(arguments)
     } catch {
-      Console.complain("downsample: \(error.message)\nTry 'downsample --help'.")
+      Console.complain("downsample: \(error.message)", "Try 'downsample --help'.")
+      // Whoever reads reports reads this one too.
+      if arguments.contains("--json") { try? Console.print(errorJSON(error, inputName: nil)) }
       return error.code.rawValue
     }
     do throws(DownsampleError) {
@@ -34,7 +40,7 @@ struct Program {
         return 0
       }
       switch invocation.command {
-      case .make: return try MakeCommand(invocation: invocation).run()
+      case .make: return MakeCommand(invocation: invocation).run()
       case .info: return try InfoCommand(invocation: invocation).run()
       }
     } catch {

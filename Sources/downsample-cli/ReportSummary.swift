@@ -1,19 +1,23 @@
 import Downsample
 
 extension Report {
-  /// The report for people, a few lines.
-  func summary(inputName: String, outputName: String) -> String {
+  /// The report for people, a line for each of input, output, way and times.
+  func summary(inputName: String, outputName: String) -> [String] {
     func milliseconds(_ nanoseconds: Int) -> String { Self.fixed(Double(nanoseconds) / 1e6) + " ms" }
     let depth = output.depth == 8 ? "" : ", \(output.depth) bit"
     let alpha = output.hasAlpha ? ", alpha" : ""
     let profile = output.hasICCProfile ? ", ICC profile kept" : ""
-    return """
-      \(inputName): \(input.header.summary)
-      \(outputName): \(output.format.rawValue.uppercased()) \(output.size)\(depth)\(alpha)\(profile), \(output.byteCount) bytes
-      \(strategy); peak resident memory \(Self.fixed(Double(peakResidentBytes) / 1_048_576)) MB
-      \(milliseconds(times.total)): header \(milliseconds(times.header)), decode \(milliseconds(times.decode)), \
-      resample \(milliseconds(times.resample)), encode \(milliseconds(times.encode)), commit \(milliseconds(times.commit))
-      """
+    let stages = [
+      ("header", times.header), ("decode", times.decode), ("resample", times.resample), ("encode", times.encode),
+      ("commit", times.commit),
+    ]
+    return [
+      "\(inputName): \(input.header.summary)",
+      "\(outputName): \(output.format.rawValue.uppercased()) \(output.size)\(depth)\(alpha)\(profile), "
+        + "\(output.byteCount) bytes",
+      "\(strategy); peak resident memory \(Self.fixed(Double(peakResidentBytes) / 1_048_576)) MB",
+      "\(milliseconds(times.total)): " + stages.map { "\($0) \(milliseconds($1))" }.joined(separator: ", "),
+    ]
   }
 
   /// With one decimal.

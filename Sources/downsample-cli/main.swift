@@ -6,6 +6,6 @@ import Downsample
   import Glibc
 #endif
 
+StandardStreams.reserve()
 ProcessSignals.install()
-AbortHandler.install()
 exit(Program(arguments: Path.arguments).run())

@@ -115,13 +115,7 @@ import Testing
 
   @Test func heicThroughAPipe() throws {
     try makeHEIC("in.heic")
-    let shell = Process()
-    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-    shell.arguments = ["-c", "cat in.heic | \"$0\" --max 60 - - | cat > out.jpg", try BuiltProgram.url().path]
-    shell.currentDirectoryURL = folder
-    try BuiltProgram.start(shell)
-    shell.waitUntilExit()
-    #expect(shell.terminationStatus == 0)
+    #expect(try shell("cat in.heic | \"$0\" --max 60 - - | cat > out.jpg") == 0)
     #expect(try look("out.jpg") == (CPIC_FILE_JPEG, 60, 40))
   }
 
@@ -211,6 +205,52 @@ import Testing
     #expect(try JSONSerialization.jsonObject(with: Data(other.errors.utf8)) is [String: Any])
   }
 
+  @Test func wrongUseAsJSON() throws {
+    for arguments in [["--json", "--max", "0", "a", "b"], ["a", "--json"], ["--json", "--nonsense"]] {
+      let result = try BuiltProgram.run(arguments, in: folder)
+      #expect(result.status == 64)
+      #expect(result.errors.contains("--help"))
+      #expect((try result.json["error"] as? [String: Any])?["exit_status"] as? Int == 64)
+    }
+  }
+
+  private func shell(_ script: String) throws -> Int32 {
+    let shell = Process()
+    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+    shell.arguments = ["-c", script, try BuiltProgram.url().path]
+    shell.currentDirectoryURL = folder
+    shell.standardError = FileHandle.nullDevice
+    try BuiltProgram.start(shell)
+    shell.waitUntilExit()
+    return shell.terminationStatus
+  }
+
+  @Test func standardOutputByAnotherName() throws {
+    try makeJPEG("in.jpg")
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+      #expect(try shell("\"$0\" --json --max 50 in.jpg \(name) > out.jpg 2> report.json") == 0)
+      let picture = try Data(contentsOf: file("out.jpg"))
+      #expect(picture.suffix(2).elementsEqual([0xFF, 0xD9]), "\(name)")
+      #expect(try JSONSerialization.jsonObject(with: Data(contentsOf: file("report.json"))) is [String: Any])
+    }
+  }
+
+  @Test func closedStandardStreams() throws {
+    try makeHEIC("in.heic")
+    // A file opened meanwhile must not become standard output.
+    #expect(try shell("cat in.heic | \"$0\" --max 50 - - >&-") == 74)
+    #expect(try shell("\"$0\" --max 50 in.heic a.jpg <&- >&- 2>&-") == 0)
+    #expect(try look("a.jpg") == (CPIC_FILE_JPEG, 50, 33))
+    #expect(try shell("\"$0\" --max 50 - b.jpg <&-") == 74)
+    #expect(try names == ["a.jpg", "in.heic"])
+  }
+
+  @Test func controlCharactersStayOutOfMessages() throws {
+    let result = try run("--max", "5\n\u{1B}[2J", "a", "b")
+    #expect(result.errors.split(separator: "\n").count == 2)
+    #expect(!result.errors.contains("\u{1B}"))
+  }
+
   @Test func verboseAndQuiet() throws {
     try makeJPEG("in.jpg")
     let verbose = try run("--verbose", "in.jpg", "out.jpg")
@@ -248,16 +288,9 @@ import Testing
 
   @Test func namesThatAreNotUTF8() throws {
     try makeJPEG("in.jpg")
-    let shell = Process()
-    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-    shell.arguments = [
-      "-c", "n=$(printf 'a\\377b'); cp in.jpg \"$n.jpg\"; \"$0\" --max 9 \"$n.jpg\" \"$n.png\" && test -s \"$n.png\"",
-      try BuiltProgram.url().path,
-    ]
-    shell.currentDirectoryURL = folder
-    try BuiltProgram.start(shell)
-    shell.waitUntilExit()
-    #expect(shell.terminationStatus == 0)
+    let script =
+      "n=$(printf 'a\\377b'); cp in.jpg \"$n.jpg\"; \"$0\" --max 9 \"$n.jpg\" \"$n.png\" && test -s \"$n.png\""
+    #expect(try shell(script) == 0)
   }
 
   /// What an assertion of libheif does to the process, here by a signal in the middle of a decoder's work.

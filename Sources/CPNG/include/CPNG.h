@@ -9,10 +9,14 @@
 typedef enum {
   CPNG_OK = 0,
   CPNG_DAMAGED,      // the data is broken or cut short
+  CPNG_UNSUPPORTED,  // a side of over CPNG_LONGEST_SIDE pixels
   CPNG_READ_FAILED,  // the source's read function failed
   CPNG_WRITE_FAILED, // the sink's write function failed
   CPNG_NO_MEMORY,
 } cpng_status;
+
+/// The longest side that is decoded, in pixels: libpng's own default limit. Rows are allocated by what a file claims.
+enum { CPNG_LONGEST_SIDE = 1000000 };
 
 typedef struct {
   cpng_status status;
@@ -36,9 +40,7 @@ typedef struct {
   int bits;        // of a sample as stored: 1 to 16
   int color_type;  // of the PNG specification: 0 gray, 2 RGB, 3 palette, 4 gray with alpha, 6 RGB with alpha
   bool interlaced;
-  bool has_transparency_chunk;  // tRNS
-  int channels;          // as delivered: 1 to 4, alpha last
-  int bytes_per_sample;  // as delivered: 1, or 2 in native order
+  bool has_alpha;  // by its colour type or a tRNS chunk
   size_t exif_bytes, icc_bytes;
   bool has_cicp;  // colour given as numbers of ITU-T H.273
   int primaries, transfer;
@@ -55,6 +57,16 @@ cpng_header cpng_get_header(const cpng_reader *reader);
 const uint8_t *cpng_exif(const cpng_reader *reader);
 const uint8_t *cpng_icc(const cpng_reader *reader);
 
+/// What will be delivered.
+typedef struct {
+  int channels;          // 1 to 4, alpha last
+  int bytes_per_sample;  // 1, or 2 in native order
+  size_t row_bytes;
+} cpng_layout;
+
+/// Makes ready to decode; nothing of the size of a row is allocated before.
+cpng_status cpng_start(cpng_reader *reader, cpng_layout *layout, cpng_error *error);
+
 /// A run of whole rows. The pointer holds until the next call on the reader.
 typedef struct {
   const void *samples;
@@ -62,7 +74,7 @@ typedef struct {
   uint32_t row_count;  // 0 at the end
 } cpng_band;
 
-/// Decodes the next rows: one, or of an interlaced picture all.
+/// Decodes the next rows: one, or of an interlaced picture all. Only after cpng_start.
 cpng_status cpng_next_band(cpng_reader *reader, cpng_band *band, cpng_error *error);
 
 typedef struct {

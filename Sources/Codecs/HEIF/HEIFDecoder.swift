@@ -167,7 +167,8 @@ final class HEIFDecoder: ImageDecoder {
     let message = text(error.message)
     switch error.status {
     case CHEIF_UNSUPPORTED: return DownsampleError(.unsupported, message)
-    case CHEIF_NO_MEMORY, CHEIF_FAULT: return DownsampleError(.internalFault, "libheif: \(message)")
+    case CHEIF_NO_MEMORY: return DownsampleError(.overBudget, "there is not enough memory: \(message)")
+    case CHEIF_FAULT: return DownsampleError(.internalFault, message)
     default: return DownsampleError(.damagedData, "the HEIF data is damaged: \(message)")
     }
   }

@@ -70,6 +70,7 @@ final class JPEGDecoder: ImageDecoder {
   }
 
   func begin(target: PixelSize, threads: Int) throws(DownsampleError) -> DecodedLayout {
+    if file.multi_scan { try HeldWhole.check(coefficientBytes, "a JPEG of several scans of \(header.codedSize)") }
     let eighths = Self.eighths(from: header.codedSize, to: target)
     var error = cjpeg_error()
     guard cjpeg_start(handle.reader, Int32(eighths), &error) == CJPEG_OK else { throw Self.failure(error, bridge) }
@@ -109,6 +110,16 @@ final class JPEGDecoder: ImageDecoder {
       strategy: "inverse DCT at \(eighths)/8, \(isPlanar ? "planes" : "interleaved")\(whole)")
   }
 
+  /// What libjpeg holds of a file of several scans: two bytes for each coefficient of each component.
+  private var coefficientBytes: Int {
+    let h = [file.h_samp.0, file.h_samp.1, file.h_samp.2, file.h_samp.3].map(Int.init)
+    let v = [file.v_samp.0, file.v_samp.1, file.v_samp.2, file.v_samp.3].map(Int.init)
+    let mostH = max(1, h.max()!)
+    let mostV = max(1, v.max()!)
+    let pixels = header.codedSize.width * header.codedSize.height
+    return zip(h, v).reduce(0) { $0 + pixels * $1.0 * $1.1 * 2 / (mostH * mostV) }
+  }
+
   /// The smallest scale that still leaves enough pixels. Only those with fast transforms in libjpeg-turbo: at 5/8 to 7/8,
   /// chroma would come larger and cost more than is saved.
   private static func eighths(from size: PixelSize, to target: PixelSize) -> Int {
@@ -133,7 +144,8 @@ final class JPEGDecoder: ImageDecoder {
     let message = text(error.message)
     switch error.status {
     case CJPEG_UNSUPPORTED: return DownsampleError(.unsupported, "this JPEG cannot be decoded: \(message)")
-    case CJPEG_NO_MEMORY, CJPEG_FAULT: return DownsampleError(.internalFault, "libjpeg: \(message)")
+    case CJPEG_NO_MEMORY: return DownsampleError(.overBudget, "there is not enough memory: \(message)")
+    case CJPEG_FAULT: return DownsampleError(.internalFault, "libjpeg: \(message)")
     default: return DownsampleError(.damagedData, "the JPEG data is damaged: \(message)")
     }
   }

@@ -30,7 +30,7 @@ final class PNGDecoder: ImageDecoder {
     var header = ImageHeader(
       kind: "PNG", codedSize: PixelSize(width: Int(file.width), height: Int(file.height)), depth: Int(file.bits),
       colorModel: model, arrangement: file.interlaced ? .interlaced : .sequential,
-      hasAlpha: file.channels == 2 || file.channels == 4)
+      hasAlpha: file.has_alpha)
     if let exif = cpng_exif(reader) {
       header.orientation = EXIFOrientation.find(in: UnsafeBufferPointer(start: exif, count: file.exif_bytes))
     }
@@ -44,16 +44,23 @@ final class PNGDecoder: ImageDecoder {
     return header
   }
 
-  func begin(target: PixelSize, threads: Int) -> DecodedLayout {
-    let channels = Int(file.channels)
+  func begin(target: PixelSize, threads: Int) throws(DownsampleError) -> DecodedLayout {
+    var error = cpng_error()
+    var layout = cpng_layout()
+    guard cpng_start(handle.reader, &layout, &error) == CPNG_OK else { throw Self.failure(error, bridge) }
+    let channels = Int(layout.channels)
     let size = header.codedSize
+    if file.interlaced {
+      try HeldWhole.check(layout.row_bytes * size.height, "an interlaced PNG of \(size)")
+    }
     return DecodedLayout(
       color: channels < 3 ? .gray(isFullRange: true) : .rgb, alpha: header.hasAlpha ? .straight : .none,
       planes: [
         .init(
           layout: PlaneLayout(
             width: size.width, height: size.height, channels: channels,
-            sampleType: file.bytes_per_sample == 2 ? .uint16 : .uint8, maximum: file.bytes_per_sample == 2 ? 65535 : 255
+            sampleType: layout.bytes_per_sample == 2 ? .uint16 : .uint8,
+            maximum: layout.bytes_per_sample == 2 ? 65535 : 255
           ),
           box: SourceBox(x: 0, y: 0, width: Double(size.width), height: Double(size.height)))
       ],
@@ -71,8 +78,10 @@ final class PNGDecoder: ImageDecoder {
   private static func failure(_ error: cpng_error, _ bridge: SourceBridge) -> DownsampleError {
     if let cause = bridge.error { return cause }
     let message = text(error.message)
-    return error.status == CPNG_NO_MEMORY
-      ? DownsampleError(.internalFault, "libpng: \(message)")
-      : DownsampleError(.damagedData, "the PNG data is damaged: \(message)")
+    switch error.status {
+    case CPNG_UNSUPPORTED: return DownsampleError(.unsupported, message)
+    case CPNG_NO_MEMORY: return DownsampleError(.overBudget, "there is not enough memory: \(message)")
+    default: return DownsampleError(.damagedData, "the PNG data is damaged: \(message)")
+    }
   }
 }

@@ -92,6 +92,12 @@ public final class OutputFile: ByteSink {
     }
   }
 
+  /// Whether the name is one of this process's standard output, /dev/stdout or /dev/fd/1.
+  public static func isStandardOutput(_ path: Path) -> Bool {
+    guard case .descriptor(STDOUT_FILENO) = try? OutputTarget.resolve(path) else { return false }
+    return true
+  }
+
   deinit { discard() }
 
   /// Takes all of `bytes`.

@@ -81,10 +81,10 @@ extension Report {
   }
 }
 
-/// A failure as one JSON object on one line.
-public func errorJSON(_ error: DownsampleError, inputName: String) -> String {
+/// A failure as one JSON object on one line. Without a name where no input is to blame.
+public func errorJSON(_ error: DownsampleError, inputName: String?) -> String {
   JSON.object([
-    ("input", .string(inputName)),
+    ("input", inputName.map(JSON.string) ?? .null),
     (
       "error",
       .object([

@@ -93,6 +93,8 @@ struct ArgumentParser {
 
   private func unknown(_ name: String) -> DownsampleError {
     let word = name.drop { $0 == "-" }
+    // No name of ours is nearly as long; comparing would only take time.
+    if word.count > 40 { return DownsampleError(.usage, "there is no option \(name.prefix(40))...; --help lists them") }
     let near = table.map { (name: $0.name, distance: EditDistance.between(word, $0.name.dropFirst(2))) }
       .min { $0.distance < $1.distance }
     // The beginning of a name is meant as that name.

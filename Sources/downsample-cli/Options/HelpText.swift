@@ -85,6 +85,7 @@ extension DownsampleError.Code {
     case .internalFault: "a fault of ours"
     case .cannotCreate: "the output cannot be made"
     case .inputOutput: "reading or writing failed"
+    case .overBudget: "more memory is needed than may be taken, or than there is"
     }
   }
 }
