@@ -32,10 +32,9 @@ struct MakeCommand {
         }
         for warning in report.warnings { Console.complain("downsample: \(input.inputName): warning: \(warning)") }
       }
+      guard let json else { return 0 }
       let text = report.json(inputName: input.description, outputName: outputName)
-      if json == STDERR_FILENO { Console.complain(text) }
-      if json != STDOUT_FILENO { return 0 }
-      try Console.print(text)
+      if json == STDOUT_FILENO { try Console.print(text) } else { Console.complain(text) }
       return 0
     } catch {
       let text = errorJSON(error, inputName: input.description)
