@@ -30,7 +30,7 @@ extension OutputFile {
       try body()
       return nil
     } catch {
-      return error as? DownsampleError
+      return error as? Raster.DownsampleError
     }
   }
 

@@ -116,7 +116,7 @@ import Testing
         try output.commit()
         exit(1)
       } catch {
-        let error = try #require(error as? DownsampleError)
+        let error = try #require(error as? Raster.DownsampleError)
         try #require(error.code == .inputOutput && error.message.contains("File too large"))
       }
     }

@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: files.indices, OutputFormat.allCases)
-  func everySource(index: Int, format: OutputFormat) throws {
+  func everySource(index: Int, format: Codecs.OutputFormat) throws {
     let bytes = Self.files[index]
     let request = Request(maxPixelSize: 90, format: format, threads: 2)
     let expected = try makeBytes(MemorySource(bytes), request: request).bytes

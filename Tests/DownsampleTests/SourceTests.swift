@@ -185,7 +185,7 @@ extension ByteSource {
       _ = try source.peek(4)
       Issue.record("read from a descriptor for writing")
     } catch {
-      #expect((error as? DownsampleError)?.code == .inputOutput)
+      #expect((error as? Raster.DownsampleError)?.code == .inputOutput)
     }
   }
 
