@@ -47,8 +47,9 @@ let package = Package(
       name: "TestPictures", dependencies: ["CPictures"], path: "Tests/TestPictures", swiftSettings: strictSwift),
     // Each variant of the kernels by itself, for the tests.
     .target(name: "KernelVariants", dependencies: ["CKernels"], path: "Tests/KernelVariants", cSettings: strictC),
-    .testTarget(name: "KernelTests", dependencies: ["CKernels", "KernelVariants"], swiftSettings: strictSwift),
-    .testTarget(name: "RasterTests", dependencies: ["Raster"], swiftSettings: strictSwift),
+    .testTarget(
+      name: "KernelTests", dependencies: ["CKernels", "KernelVariants", "TestPictures"], swiftSettings: strictSwift),
+    .testTarget(name: "RasterTests", dependencies: ["Raster", "TestPictures"], swiftSettings: strictSwift),
     .testTarget(
       name: "CodecTests", dependencies: ["Codecs", "Raster", "TestPictures"], swiftSettings: strictSwift),
     .testTarget(

@@ -19,25 +19,6 @@ import Testing
     Picture(CPIC_PHOTO, 320, 200).heif { $0.codec = CPIC_AV1 },
   ]
 
-  /// A pipe that gives `bytes` in uneven parts.
-  private func pipeSource(_ bytes: [UInt8]) throws -> FileSource {
-    var ends: [Int32] = [0, 0]
-    #expect(pipe(&ends) == 0)
-    let writeEnd = ends[1]
-    Thread.detachNewThread {
-      var rest = bytes[...]
-      var step = 1
-      while !rest.isEmpty {
-        let part = Array(rest.prefix(step))
-        if write(writeEnd, part, part.count) != part.count { break }
-        rest = rest.dropFirst(part.count)
-        step = step * 3 % 7919 + 1
-      }
-      close(writeEnd)
-    }
-    return try FileSource(descriptor: ends[0], closesDescriptor: true)
-  }
-
   @Test(arguments: files.indices, OutputFormat.allCases)
   func everySource(index: Int, format: Codecs.OutputFormat) throws {
     let bytes = Self.files[index]

@@ -1,5 +1,6 @@
 import CKernels
 import KernelVariants
+import TestPictures
 import Testing
 
 @Suite struct HorizontalTests {

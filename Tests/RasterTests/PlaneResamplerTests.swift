@@ -1,4 +1,5 @@
 import Foundation
+import TestPictures
 import Testing
 
 @testable import Raster
