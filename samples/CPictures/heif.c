@@ -10,21 +10,6 @@
 #include <string.h>
 
 #include <libheif/heif.h>
-#include <libheif/heif_items.h>
-#include <libheif/heif_properties.h>
-
-static void load_plugins(void) { heif_init(NULL); }
-
-static void start_library(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, load_plugins);
-}
-
-static int check(struct heif_error error, const char *what) {
-  return error.code == heif_error_Ok ? 0 : cpic_fail("libheif, %s: %s", what, error.message);
-}
-
-// MARK: Writing
 
 cpic_heif_options cpic_heif_defaults(void) {
   return (cpic_heif_options){.codec = CPIC_HEVC,
@@ -40,6 +25,26 @@ cpic_heif_options cpic_heif_defaults(void) {
                              .orientation = 1,
                              .threads = 1};
 }
+
+#if LIBHEIF_HAVE_VERSION(1, 19, 0)  // grids, overlays and properties of one's own can be written from then on
+
+#include <libheif/heif_items.h>
+#include <libheif/heif_properties.h>
+
+bool cpic_has_heif(void) { return true; }
+
+static void load_plugins(void) { heif_init(NULL); }
+
+static void start_library(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, load_plugins);
+}
+
+static int check(struct heif_error error, const char *what) {
+  return error.code == heif_error_Ok ? 0 : cpic_fail("libheif, %s: %s", what, error.message);
+}
+
+// MARK: Writing
 
 typedef struct {
   const cpic_picture *picture;
@@ -690,3 +695,35 @@ int cpic_decode_heif(const void *data, size_t length, cpic_picture **picture, cp
   heif_context_free(context);
   return status;
 }
+
+#else
+
+bool cpic_has_heif(void) { return false; }
+
+static int too_old(void) {
+  return cpic_fail("this was built with libheif %s; HEIC and AVIF are made with 1.19 or newer", LIBHEIF_VERSION);
+}
+
+int cpic_encode_heif(const cpic_picture *picture, const cpic_heif_options *options, cpic_bytes *out) {
+  (void)picture, (void)options;
+  *out = (cpic_bytes){0};
+  return too_old();
+}
+
+int cpic_encode_heif_overlay(const cpic_picture *picture, int canvas_width, int canvas_height, int left, int top,
+                             const cpic_heif_options *options, cpic_bytes *out) {
+  (void)canvas_width, (void)canvas_height, (void)left, (void)top;
+  return cpic_encode_heif(picture, options, out);
+}
+
+int cpic_write_heif(const cpic_picture *picture, const cpic_heif_options *options, const char *path) {
+  (void)picture, (void)options, (void)path;
+  return too_old();
+}
+
+int cpic_decode_heif(const void *data, size_t length, cpic_picture **picture, cpic_info *info) {
+  (void)data, (void)length, (void)picture, (void)info;
+  return too_old();
+}
+
+#endif

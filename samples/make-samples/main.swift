@@ -132,7 +132,11 @@ func run() throws(Failure) {
   let sideways = Sampler(directory: arguments.directory, picture: try existing(turned), profile: profile)
   defer { cpic_free(sideways.picture) }
   try sideways.writeJPEG("photo-rotated.jpg", progressive: false, orientation: 6)
-  try sideways.writeHEIC("photo.heic")
+  if cpic_has_heif() {
+    try sideways.writeHEIC("photo.heic")
+  } else {
+    complain("no photo.heic: a grid of tiles is written with libheif 1.19 or newer")
+  }
 }
 
 do {

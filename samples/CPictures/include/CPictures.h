@@ -213,6 +213,8 @@ typedef struct {
   int threads;            // of the encoder; 1
 } cpic_heif_options;
 
+/// Whether HEIC and AVIF can be made and read back: built with libheif 1.19 or newer. Else the functions for them fail.
+bool cpic_has_heif(void);
 cpic_heif_options cpic_heif_defaults(void);
 /// Encodes gray, gray and alpha, RGB or RGBA of 8 or 16 bits at the codec's fastest settings.
 int cpic_encode_heif(const cpic_picture *picture, const cpic_heif_options *options, cpic_bytes *out);
