@@ -421,8 +421,8 @@ static cheif_status read_header(cheif_reader *reader, cheif_error *error) {
   }
 
   find_layout(reader);
-  // A library that cannot list the rotations may announce the size from before them.
-  if (!library->transforms) header->layout_known = false;
+  // A library that is too old to be told of the rotations may announce the size from before them.
+  if (!library->transforms || !library->items) header->layout_known = false;
   header->luma_bits = library->heif_image_handle_get_luma_bits_per_pixel(reader->primary);
   header->chroma_bits = library->heif_image_handle_get_chroma_bits_per_pixel(reader->primary);
   if (header->luma_bits < 1 || header->luma_bits > 16) {

@@ -28,9 +28,7 @@ enum Console {
   /// Writes lines to standard error; where that fails nothing more can be done. Names of files and values of options are in
   /// them: what would move the cursor is shown as a question mark.
   static func complain(_ lines: String...) {
-    let text = lines.map { line in
-      String(String.UnicodeScalarView(line.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
-    }
+    let text = lines.map(printable)
     let line = Array((text.joined(separator: "\n") + "\n").utf8)
     var done = 0
     while done < line.count {
@@ -38,5 +36,10 @@ enum Console {
       if count <= 0 { return }
       done += count
     }
+  }
+
+  /// For a terminal: control characters are shown as question marks.
+  static func printable(_ line: String) -> String {
+    String(String.UnicodeScalarView(line.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
   }
 }

@@ -36,8 +36,8 @@ struct InfoCommand {
       let source = try input.openSource()
       let header = try Downsampler.probe(source)
       if invocation.json { return header.json(name: input.description, byteCount: source.byteCount) }
-      let notes = invocation.verbose ? header.notes.map { "\n  note: \($0)" }.joined() : ""
-      return "\(input.inputName): \(header.summary)\(notes)"
+      let notes = header.notes.map { ", \($0)" }.joined()
+      return Console.printable("\(input.inputName): \(header.summary)\(notes)")
     }
   }
 }

@@ -1,5 +1,4 @@
 import Downsample
-import Raster
 
 #if canImport(Musl)
   import Musl
@@ -8,53 +7,81 @@ import Raster
 #endif
 
 /// `downsample INPUT OUTPUT`.
-struct MakeCommand {
-  let invocation: Invocation
+final class MakeCommand {
+  private let invocation: Invocation
+  private let input: Path
+  /// As given, until it is known which file it means.
+  private var output: Path
+  private var outputFile: OutputFile?
+  /// Where the report goes as JSON; nil when none is wanted.
+  private let json: Int32?
+  private let isPictureOnStandardOutput: Bool
+
+  init(invocation: Invocation) {
+    self.invocation = invocation
+    input = invocation.operands[0]
+    output = invocation.operands[1]
+    isPictureOnStandardOutput = output.isStandardStream || OutputFile.isStandardOutput(output)
+    // A report beside the picture on standard output would break it.
+    json = !invocation.json ? nil : isPictureOnStandardOutput ? STDERR_FILENO : STDOUT_FILENO
+  }
+
+  /// Text beside JSON would break the report.
+  private var saysText: Bool { json != STDERR_FILENO }
 
   /// The exit status; what goes wrong is reported.
   func run() -> Int32 {
-    let input = invocation.operands[0]
-    let output = invocation.operands[1]
-    // A report beside the picture on standard output would break it, text beside JSON the report.
-    let isPictureOnStandardOutput = output.isStandardStream || OutputFile.isStandardOutput(output)
-    let json = !invocation.json ? nil : isPictureOnStandardOutput ? STDERR_FILENO : STDOUT_FILENO
-    AbortHandler.install(inputName: input.description, json: json, text: json != STDERR_FILENO)
+    AbortHandler.install(inputName: input.description, json: json, text: saysText)
     do throws(DownsampleError) {
-      let name = try OutputName(input: input, output: output, format: invocation.format)
-      if isPictureOnStandardOutput, isatty(STDOUT_FILENO) == 1 {
-        throw DownsampleError(.usage, "the picture would go to a terminal: redirect standard output, or name a file")
-      }
-      let report = try make(from: input, to: name)
-      let outputName = name.path.description
-      if json != STDERR_FILENO, !invocation.quiet {
-        if invocation.verbose {
-          for line in report.summary(inputName: input.inputName, outputName: outputName) { Console.complain(line) }
-        }
-        for warning in report.warnings { Console.complain("downsample: \(input.inputName): warning: \(warning)") }
-      }
+      let report = try make()
+      if saysText, !invocation.quiet { say(report) }
       guard let json else { return 0 }
-      let text = report.json(inputName: input.description, outputName: outputName)
+      let text = report.json(inputName: input.description, outputName: output.description)
       if json == STDOUT_FILENO { try Console.print(text) } else { Console.complain(text) }
       return 0
     } catch {
-      let text = errorJSON(error, inputName: input.description)
-      if json == STDERR_FILENO {
-        Console.complain(text)
-        return error.code.rawValue
-      }
-      Console.complain("downsample: \(error.code == .cannotCreate ? "\(output)" : input.inputName): \(error.message)")
-      if json == STDOUT_FILENO { try? Console.print(text) }
+      complain(error)
       return error.code.rawValue
     }
   }
 
-  private func make(from input: Path, to name: OutputName) throws(DownsampleError) -> Report {
+  private func make() throws(DownsampleError) -> Report {
+    let name = try OutputName(input: input, output: output, format: invocation.format)
+    output = name.path
+    if isPictureOnStandardOutput, isatty(STDOUT_FILENO) == 1 {
+      throw DownsampleError(.usage, "the picture would go to a terminal: redirect standard output, or name a file")
+    }
     let request = Request(
       maxPixelSize: invocation.maxPixelSize, format: name.format, quality: invocation.quality)
     return try Downsampler.run(try input.openSource(), request: request) { () throws(DownsampleError) in
-      name.path.isStandardStream
+      let file =
+        name.path.isStandardStream
         ? OutputFile(descriptor: STDOUT_FILENO)
         : try OutputFile(path: name.path, replaceExisting: !invocation.noClobber)
+      outputFile = file
+      return file
     }
+  }
+
+  private func say(_ report: Report) {
+    let outputName = output.isStandardStream ? "standard output" : output.description
+    if invocation.verbose {
+      for line in report.summary(inputName: input.inputName, outputName: outputName) { Console.complain(line) }
+    }
+    for warning in report.warnings { Console.complain("downsample: \(input.inputName): warning: \(warning)") }
+  }
+
+  private func complain(_ error: DownsampleError) {
+    let text = errorJSON(error, inputName: input.description)
+    guard saysText else { return Console.complain(text) }
+    let isAboutOutput = error.code == .cannotCreate || outputFile?.hasFailed == true
+    if error.code == .usage {
+      Console.complain("downsample: \(error.message)", "Try 'downsample --help'.")
+    } else if isAboutOutput, output.isStandardStream {
+      Console.complain("downsample: standard output: \(error.message)")
+    } else {
+      Console.complain("downsample: \(isAboutOutput ? output.description : input.inputName): \(error.message)")
+    }
+    if json == STDOUT_FILENO { try? Console.print(text) }
   }
 }

@@ -20,8 +20,7 @@ struct OutputName: Equatable {
       let path = output.appending(Path(bytes: stem.bytes + Array(".\(format.fileExtension)".utf8)))
       if !input.isStandardStream, path.isSameFile(as: input) {
         throw DownsampleError(
-          .cannotCreate,
-          "in the folder \(output) the input itself is called \(path.lastComponent): name the output to replace it")
+          .cannotCreate, "the result would replace the input \(path): give that name as OUTPUT if that is wanted")
       }
       self.path = path
       self.format = format

@@ -7,13 +7,15 @@ extension Report {
     let depth = output.depth == 8 ? "" : ", \(output.depth) bit"
     let alpha = output.hasAlpha ? ", alpha" : ""
     let profile = output.hasICCProfile ? ", ICC profile kept" : ""
+    let turned = input.header.orientation == .up ? "" : ", turned upright"
+    let flattened = input.header.hasAlpha && !output.hasAlpha ? ", alpha laid over white" : ""
     let stages = [
       ("header", times.header), ("decode", times.decode), ("resample", times.resample), ("encode", times.encode),
       ("commit", times.commit),
     ]
     return [
       "\(inputName): \(input.header.summary)",
-      "\(outputName): \(output.format.rawValue.uppercased()) \(output.size)\(depth)\(alpha)\(profile), "
+      "\(outputName): \(output.format.rawValue.uppercased()) \(output.size)\(depth)\(alpha)\(flattened)\(turned)\(profile), "
         + "\(output.byteCount) bytes",
       "\(strategy); peak resident memory \(Self.fixed(Double(peakResidentBytes) / 1_048_576)) MB",
       "\(milliseconds(times.total)): " + stages.map { "\($0) \(milliseconds($1))" }.joined(separator: ", "),

@@ -55,8 +55,10 @@ import Testing
       $0.orientation = 3
     }
     let header = try Downsampler.probe(MemorySource(bytes))
-    let json = try object(header.json(name: Self.awkward, byteCount: nil))
-    #expect(json["input"] as? String == Self.awkward && json["kind"] as? String == "HEIC")
+    let whole = try object(header.json(name: Self.awkward, byteCount: nil))
+    let json = try #require(whole["input"] as? [String: Any])
+    #expect(whole["notes"] as? [String] == [])
+    #expect(json["file"] as? String == Self.awkward && json["kind"] as? String == "HEIC")
     #expect(
       json["tile_width"] as? Int == 64 && json["tile_height"] as? Int == 64 && json["arrangement"] as? String == "tiled"
     )
@@ -71,7 +73,7 @@ import Testing
     for code in DownsampleError.Code.allCases {
       let json = try object(errorJSON(DownsampleError(code, "it \"failed\"\n"), inputName: Self.awkward))
       let error = try #require(json["error"] as? [String: Any])
-      #expect(json["input"] as? String == Self.awkward)
+      #expect((json["input"] as? [String: Any])?["file"] as? String == Self.awkward)
       #expect(error["exit_status"] as? Int == Int(code.rawValue) && error["code"] as? String == "\(code)")
       #expect(error["message"] as? String == "it \"failed\"\n")
     }

@@ -56,8 +56,8 @@ final class HEIFDecoder: ImageDecoder {
       if status != CHEIF_OK { throw failure(error, bridge) }
     }
     try header.apply(transforms(of: file))
-    if file.has_gain_map { header.notes.append("the gain map was left out") }
-    if file.is_sequence_file { header.notes.append("only the primary picture was used, not the image sequence") }
+    if file.has_gain_map { header.notes.append("the gain map is not used") }
+    if file.is_sequence_file { header.notes.append("the image sequence is not used, only the primary picture") }
     return header
   }
 

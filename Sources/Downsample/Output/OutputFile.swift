@@ -40,6 +40,9 @@ public final class OutputFile: ByteSink {
   private var place: Place
   private var buffer = [UInt8]()
   private var failure: DownsampleError?
+
+  /// Whether a write or the commit has failed: then it is the output that an error is about.
+  public var hasFailed: Bool { failure != nil }
   /// The file was opened for its owner alone, because it is to replace another.
   private var isPrivate = false
 

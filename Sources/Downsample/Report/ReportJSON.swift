@@ -55,7 +55,8 @@ extension ImageHeader {
   /// The header as one JSON object on one line; `name` is the input as it was given.
   public func json(name: String, byteCount: Int?) -> String {
     let notes = JSON.array(notes.map(JSON.string))
-    return JSON.object([("input", .string(name))] + members(byteCount: byteCount) + [("notes", notes)]).text
+    let input = [("file", JSON.string(name))] + members(byteCount: byteCount)
+    return JSON.object([("input", .object(input)), ("notes", notes)]).text
   }
 }
 
@@ -84,7 +85,7 @@ extension Report {
 /// A failure as one JSON object on one line. Without a name where no input is to blame.
 public func errorJSON(_ error: DownsampleError, inputName: String?) -> String {
   JSON.object([
-    ("input", inputName.map(JSON.string) ?? .null),
+    ("input", inputName.map { .object([("file", .string($0))]) } ?? .null),
     (
       "error",
       .object([

@@ -13,7 +13,7 @@ enum Command: String, CaseIterable {
   var summary: String {
     switch self {
     case .make:
-      "Make a small picture of a large one. OUTPUT may be a folder; - is standard input or output."
+      "Make a small picture of a large one. OUTPUT may be a folder that exists; - is standard input or output."
     case .info: "Say what the inputs' headers say, without decoding them."
     }
   }

@@ -5,7 +5,7 @@ enum HelpText {
   private static let examples = [
     "downsample --max 1024 photo.heic photo.jpg",
     "downsample --max 512 --format png photo.jpg thumbnails/",
-    "curl -s https://example.com/large.jpg | downsample - small.jpg",
+    "curl -fsS https://example.com/large.jpg | downsample - small.jpg",
     "downsample info --json *.heic",
   ]
 
@@ -26,7 +26,7 @@ enum HelpText {
       lines += ["", heading(group)] + entries(table.filter { $0.commands == group }, table, columns)
     }
 
-    lines += ["", "Exit status:", "   0  done", "   1  some of several inputs failed"]
+    lines += ["", "Exit status:", "   0  done", "   1  several inputs, and not all were done"]
     for code in DownsampleError.Code.allCases {
       let number = String(code.rawValue)
       lines.append("  " + String(repeating: " ", count: max(0, 2 - number.count)) + number + "  " + code.meaning)
@@ -79,7 +79,7 @@ extension DownsampleError.Code {
   var meaning: String {
     switch self {
     case .usage: "the command line is wrong"
-    case .damagedData: "the data is damaged or not an image"
+    case .damagedData: "the data is damaged, cut short, or not an image"
     case .noInput: "no such input, or it cannot be opened"
     case .unsupported: "a kind of picture or a feature that this build cannot decode"
     case .internalFault: "a fault of ours"
