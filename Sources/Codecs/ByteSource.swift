@@ -20,9 +20,15 @@ public protocol ByteSource: AnyObject {
   /// Reads bytes from `offset` on, without moving the position of `read(into:)`; 0 at or past the end. Several threads
   /// may do this at once.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DownsampleError) -> Int
+
+  /// The bytes that `makeSeekable` put into a temporary file on a file system that lives in memory: they count like any
+  /// other memory.
+  var temporaryBytesInMemory: Int { get }
 }
 
 extension ByteSource {
+  public var temporaryBytesInMemory: Int { 0 }
+
   /// The bytes that `peek(into:)` can show.
   public static var mostPeeked: Int { 4096 }
 }

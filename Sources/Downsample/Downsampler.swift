@@ -65,7 +65,16 @@ public enum Downsampler {
         depth: pipeline.encoded.sampleType.byteCount * 8, hasAlpha: pipeline.encoded.hasAlpha,
         hasICCProfile: !pipeline.iccProfile.isEmpty),
       strategy: decoded.strategy, peakResidentBytes: Footprint.peakResidentBytes, times: times,
-      warnings: header.notes + pipeline.warnings + encoder.warnings)
+      warnings: header.notes + pipeline.warnings + encoder.warnings + hiddenMemoryWarnings(source))
+  }
+
+  /// What the resident set does not show.
+  private static func hiddenMemoryWarnings(_ source: ByteSource) -> [String] {
+    let bytes = source.temporaryBytesInMemory
+    if bytes == 0 { return [] }
+    return [
+      "the input's \(bytes) bytes were kept in memory beside the peak: the folder for temporary files is on a tmpfs"
+    ]
   }
 
   /// The longest side of an input, in pixels: libpng's own default limit. JPEG and HEIF cannot say more, or not much.

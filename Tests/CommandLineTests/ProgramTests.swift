@@ -119,6 +119,16 @@ import Testing
     #expect(try look("out.jpg") == (CPIC_FILE_JPEG, 60, 40))
   }
 
+  /// /dev/shm is a tmpfs wherever there is one.
+  @Test func temporaryFileInMemoryIsSaid() throws {
+    try makeHEIC("in.heic")
+    try #require(FileManager.default.isWritableFile(atPath: "/dev/shm"))
+    #expect(try shell("cat in.heic | TMPDIR=/dev/shm \"$0\" --json --max 50 - out.jpg > report.json") == 0)
+    let report = try JSONSerialization.jsonObject(with: Data(contentsOf: file("report.json"))) as? [String: Any]
+    let warnings = try #require(report?["warnings"] as? [String])
+    #expect(warnings.count == 1 && warnings[0].contains("tmpfs"))
+  }
+
   @Test func refusals() throws {
     try makeJPEG("in.jpg")
     try Data("GIF89a and so on".utf8).write(to: file("a.gif"))

@@ -75,8 +75,6 @@ public final class FileSource: ByteSource {
     if ownsDescriptor { close(descriptor) }
   }
 
-  /// The bytes that `makeSeekable` put into a temporary file on a file system that lives in memory: they count like any
-  /// other memory.
   public var temporaryBytesInMemory: Int {
     guard let spool, spool.file.isInMemory else { return 0 }
     return spool.byteCount
