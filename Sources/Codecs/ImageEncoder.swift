@@ -58,6 +58,9 @@ public struct EncodedLayout: Sendable, Equatable {
 
 /// One picture being encoded: rows go in, bytes come out at the sink. `finish` writes the file's end.
 public protocol ImageEncoder: RowSink {
+  /// Whether the profile of the settings went into the file.
+  var hasICCProfile: Bool { get }
+
   /// What had to be left out, one sentence each.
   var warnings: [String] { get }
 }

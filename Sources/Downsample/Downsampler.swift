@@ -63,7 +63,7 @@ public enum Downsampler {
       output: .init(
         format: request.format, size: pipeline.encoded.size, byteCount: output.byteCount,
         depth: pipeline.encoded.sampleType.byteCount * 8, hasAlpha: pipeline.encoded.hasAlpha,
-        hasICCProfile: !pipeline.iccProfile.isEmpty),
+        hasICCProfile: encoder.hasICCProfile),
       strategy: decoded.strategy, peakResidentBytes: Footprint.peakResidentBytes, times: times,
       warnings: header.notes + pipeline.warnings + encoder.warnings + hiddenMemoryWarnings(source))
   }

@@ -134,3 +134,9 @@ int cpic_read(const char *path, cpic_picture **picture, cpic_info *info) {
   cpic_bytes_free(&bytes);
   return status;
 }
+
+int cpic_save_and_free(const char *path, cpic_bytes *bytes) {
+  int status = cpic_save_file(path, bytes->data, bytes->length);
+  cpic_bytes_free(bytes);
+  return status;
+}

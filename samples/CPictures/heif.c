@@ -562,10 +562,7 @@ int cpic_encode_heif_overlay(const cpic_picture *picture, int canvas_width, int 
 
 int cpic_write_heif(const cpic_picture *picture, const cpic_heif_options *options, const char *path) {
   cpic_bytes bytes;
-  if (cpic_encode_heif(picture, options, &bytes)) return 1;
-  int status = cpic_save_file(path, bytes.data, bytes.length);
-  cpic_bytes_free(&bytes);
-  return status;
+  return cpic_encode_heif(picture, options, &bytes) ? 1 : cpic_save_and_free(path, &bytes);
 }
 
 // MARK: Reading

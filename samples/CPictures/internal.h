@@ -17,6 +17,9 @@ int cpic_append(cpic_buffer *buffer, const void *data, size_t length);
 void cpic_put16(cpic_buffer *buffer, unsigned value, bool big_endian, bool *failed);
 void cpic_put32(cpic_buffer *buffer, uint32_t value, bool big_endian, bool *failed);
 
+/// Writes encoded bytes to a file, then frees them.
+int cpic_save_and_free(const char *path, cpic_bytes *bytes);
+
 /// `exif_raw` when there is one, else made from `exif`; `owned` is to be freed.
 int cpic_choose_exif(const cpic_exif *exif, cpic_bytes raw, cpic_bytes *chosen, cpic_bytes *owned);
 /// The orientation tag of a TIFF structure; 0: none.

@@ -259,10 +259,7 @@ int cpic_encode_jpeg(const cpic_picture *picture, const cpic_jpeg_options *optio
 
 int cpic_write_jpeg(const cpic_picture *picture, const cpic_jpeg_options *options, const char *path) {
   cpic_bytes bytes;
-  if (cpic_encode_jpeg(picture, options, &bytes)) return 1;
-  int status = cpic_save_file(path, bytes.data, bytes.length);
-  cpic_bytes_free(&bytes);
-  return status;
+  return cpic_encode_jpeg(picture, options, &bytes) ? 1 : cpic_save_and_free(path, &bytes);
 }
 
 // MARK: Reading

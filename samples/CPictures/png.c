@@ -307,10 +307,7 @@ int cpic_encode_png(const cpic_picture *picture, const cpic_png_options *options
 
 int cpic_write_png(const cpic_picture *picture, const cpic_png_options *options, const char *path) {
   cpic_bytes bytes;
-  if (cpic_encode_png(picture, options, &bytes)) return 1;
-  int status = cpic_save_file(path, bytes.data, bytes.length);
-  cpic_bytes_free(&bytes);
-  return status;
+  return cpic_encode_png(picture, options, &bytes) ? 1 : cpic_save_and_free(path, &bytes);
 }
 
 // MARK: Reading

@@ -3,6 +3,7 @@ import Raster
 
 /// JPEG by libjpeg-turbo: planes go in as they are, RGB is converted and subsampled by the library.
 final class JPEGEncoder: ImageEncoder {
+  let hasICCProfile: Bool
   let warnings: [String] = []
   private let handle: Handle
   private let bridge: SinkBridge
@@ -17,6 +18,7 @@ final class JPEGEncoder: ImageEncoder {
       throw DownsampleError(.usage, "a JPEG can be 65500 pixels long at most, not \(layout.size.longEdge)")
     }
     bridge = SinkBridge(sink)
+    hasICCProfile = !settings.iccProfile.isEmpty
     var error = cjpeg_error()
     let callbacks = cjpeg_sink(context: bridge.context) { context, bytes, count in
       SinkBridge.from(context).write(bytes, count: count)

@@ -3,7 +3,8 @@ import Raster
 
 /// PNG by libpng, not interlaced.
 final class PNGEncoder: ImageEncoder {
-  private(set) var warnings: [String] = []
+  let hasICCProfile: Bool
+  let warnings: [String]
   private let handle: Handle
   private let bridge: SinkBridge
 
@@ -32,9 +33,10 @@ final class PNGEncoder: ImageEncoder {
     }
     guard let writer else { throw Self.failure(error, bridge) }
     handle = Handle(writer: writer)
-    if !settings.iccProfile.isEmpty && !iccTaken {
-      warnings.append("the ICC profile was left out: libpng finds it unfit for this kind of PNG")
-    }
+    hasICCProfile = iccTaken
+    warnings =
+      settings.iccProfile.isEmpty || iccTaken
+      ? [] : ["the ICC profile was left out: libpng finds it unfit for this kind of PNG"]
   }
 
   func write(_ row: UnsafeRawPointer, plane: Int) throws(DownsampleError) {
