@@ -26,9 +26,9 @@ let package = Package(
     .target(name: "CKernels", cSettings: strictC),
 
     .target(name: "Budget", swiftSettings: strictSwift),
-    .target(name: "Raster", dependencies: ["CKernels", "CColor"], swiftSettings: strictSwift),
+    .target(name: "Raster", dependencies: ["Budget", "CKernels", "CColor"], swiftSettings: strictSwift),
     .target(
-      name: "Codecs", dependencies: ["Raster", "CJPEG", "CPNG", "CHEIF"], swiftSettings: strictSwift),
+      name: "Codecs", dependencies: ["Budget", "Raster", "CJPEG", "CPNG", "CHEIF"], swiftSettings: strictSwift),
     .target(
       name: "Downsample", dependencies: ["Budget", "Raster", "Codecs"], swiftSettings: strictSwift),
     .executableTarget(

@@ -37,14 +37,11 @@ public struct DecodedLayout: Sendable {
   public var color: DecodedColor
   public var alpha: DecodedAlpha
   public var planes: [Plane]
-  /// One line for the report: how the picture is decoded.
-  public var strategy: String
 
-  public init(color: DecodedColor, alpha: DecodedAlpha, planes: [Plane], strategy: String) {
+  public init(color: DecodedColor, alpha: DecodedAlpha, planes: [Plane]) {
     self.color = color
     self.alpha = alpha
     self.planes = planes
-    self.strategy = strategy
   }
 }
 
@@ -72,9 +69,12 @@ public struct DecodedBand {
 public protocol ImageDecoder: AnyObject {
   var header: ImageHeader { get }
 
-  /// Chooses how to decode for an output of `target` pixels (in the stored orientation; a decoder may pre-shrink, but never
-  /// below 1.9 times that) on at most `threads` threads, and says what will come.
-  func begin(target: PixelSize, threads: Int) throws(DownsampleError) -> DecodedLayout
+  /// Plans the decoding of this picture.
+  var planner: any DecodingPlanner { get }
+
+  /// Begins to decode in a way that the planner gave, and says what will come: what the strategy says, or less where only
+  /// decoding could tell.
+  func begin(_ strategy: DecodingStrategy, resources: DecodingResources) throws(DownsampleError) -> DecodedLayout
 
   /// The next rows, nil at the end. Only after `begin`.
   func nextBand() throws(DownsampleError) -> DecodedBand?

@@ -29,7 +29,9 @@ public enum Downsampler {
 
     var watch = Stopwatch()
     let target = decoder.header.size.fitted(to: request.maxPixelSize).oriented(by: decoder.header.orientation)
-    let decoded = try decoder.begin(target: target, threads: request.threads)
+    let strategy = decoder.planner.strategies(target: target, threads: request.threads)[0]
+    let resources = DecodingResources { () throws(DownsampleError) in try TemporaryFile.openDescriptor() }
+    let decoded = try decoder.begin(strategy, resources: resources)
     times.decode += watch.lap()
     // Some files tell their colour only in the picture itself.
     let header = decoder.header
@@ -64,7 +66,7 @@ public enum Downsampler {
         format: request.format, size: pipeline.encoded.size, byteCount: output.byteCount,
         depth: pipeline.encoded.sampleType.byteCount * 8, hasAlpha: pipeline.encoded.hasAlpha,
         hasICCProfile: encoder.hasICCProfile),
-      strategy: decoded.strategy, peakResidentBytes: Footprint.peakResidentBytes, times: times,
+      strategy: strategy.name, peakResidentBytes: Footprint.peakResidentBytes, times: times,
       warnings: header.notes + pipeline.warnings + encoder.warnings + hiddenMemoryWarnings(source))
   }
 

@@ -67,13 +67,13 @@ final class HEIFDecoder: ImageDecoder {
     }
   }
 
-  func begin(target: PixelSize, threads: Int) throws(DownsampleError) -> DecodedLayout {
-    // A picture that is not tiled gains nothing by threads, and dav1d holds a frame more for each: 12 megapixels of AVIF took
-    // 52 MB and 0.17 s of CPU on one, 106 MB and 0.23 s on two.
-    self.threads = file.tiled ? threads : 1
+  var planner: any DecodingPlanner { HEIFPlanner(file: file, header: header) }
+
+  func begin(_ strategy: DecodingStrategy, resources: DecodingResources) throws(DownsampleError) -> DecodedLayout {
+    threads = strategy.threads
     var error = cheif_error()
     if !file.layout_known {
-      guard cheif_settle(handle.reader, Int32(self.threads), &error) == CHEIF_OK else {
+      guard cheif_settle(handle.reader, Int32(threads), &error) == CHEIF_OK else {
         throw Self.failure(error, bridge)
       }
       file = cheif_get_header(handle.reader)
@@ -86,54 +86,12 @@ final class HEIFDecoder: ImageDecoder {
         primaries: Int(rows.primaries), transfer: Int(rows.transfer), matrix: Int(rows.matrix),
         isFullRange: rows.full_range)
     }
-    let color = try decodedColor()
-    let planes = Self.planes(of: rows)
-    return DecodedLayout(
-      color: color, alpha: !file.has_alpha ? .none : file.alpha_premultiplied ? .premultiplied : .straight,
-      planes: planes.enumerated().map { index, plane in
-        let isAlpha = file.has_alpha && index == planes.count - 1
-        let layout = PlaneLayout(
-          width: Int(plane.width), height: height(ofPlane: index, isAlpha: isAlpha), channels: 1,
-          sampleType: plane.bytes_per_sample == 2 ? .uint16 : .uint8, maximum: (1 << Int(plane.bits)) - 1)
-        let (x, y) =
-          isAlpha
-          ? (Double(file.alpha_width) / Double(file.width), Double(file.alpha_height) / Double(file.height))
-          : index == 0 ? (1, 1) : Self.chromaScale(file.layout)
-        let crop = header.crop
-        return DecodedLayout.Plane(
-          layout: layout,
-          box: SourceBox(
-            x: Double(crop.x) * x, y: Double(crop.y) * y, width: Double(crop.width) * x, height: Double(crop.height) * y
-          ))
-      },
-      strategy: file.tiled
-        ? "tiles of \(file.tile_width)x\(file.tile_height), \(self.threads) at once" : "decoded whole")
-  }
-
-  private func decodedColor() throws(DownsampleError) -> DecodedColor {
-    let isFullRange = header.codedColor?.isFullRange ?? true
-    switch file.layout {
-    case CHEIF_LAYOUT_MONOCHROME: return .gray(isFullRange: isFullRange)
-    case CHEIF_LAYOUT_RGB: return .rgbPlanes
-    default:
-      let matrix = ColorMatrix(number: header.codedColor?.matrix ?? 2, isFullRange: isFullRange)
-      guard matrix.isSupported else {
-        throw DownsampleError(
-          .unsupported, "colour with matrix coefficients number \(matrix.number) of ITU-T H.273 is not supported")
-      }
-      return .ycbcr(matrix)
-    }
-  }
-
-  /// Of the rows that will come in all; a band shows only its own.
-  private func height(ofPlane index: Int, isAlpha: Bool) -> Int {
-    if isAlpha { return Int(file.alpha_height) }
-    let coded = Int(file.height)
-    return index == 0 || Self.chromaScale(file.layout).1 == 1 ? coded : (coded + 1) / 2
-  }
-
-  private static func chromaScale(_ layout: cheif_layout) -> (Double, Double) {
-    layout == CHEIF_LAYOUT_420 ? (0.5, 0.5) : layout == CHEIF_LAYOUT_422 ? (0.5, 1) : (1, 1)
+    let planner = HEIFPlanner(file: file, header: header)
+    return planner.layout(
+      color: try planner.color(),
+      samples: Self.planes(of: rows).map {
+        (width: Int($0.width), bits: Int($0.bits), isDeep: $0.bytes_per_sample == 2)
+      })
   }
 
   private static func planes(of rows: cheif_rows) -> [cheif_plane_rows] {

@@ -69,45 +69,14 @@ final class JPEGDecoder: ImageDecoder {
     return "\(h.0)x\(v.0),\(h.1)x\(v.1),\(h.2)x\(v.2)"
   }
 
-  func begin(target: PixelSize, threads: Int) throws(DownsampleError) -> DecodedLayout {
+  var planner: any DecodingPlanner { JPEGPlanner(file: file, size: header.codedSize) }
+
+  func begin(_ strategy: DecodingStrategy, resources: DecodingResources) throws(DownsampleError) -> DecodedLayout {
     if file.multi_scan { try HeldWhole.check(coefficientBytes, "a JPEG of several scans of \(header.codedSize)") }
-    let eighths = Self.eighths(from: header.codedSize, to: target)
+    let eighths = strategy.detail as! Int
     var error = cjpeg_error()
     guard cjpeg_start(handle.reader, Int32(eighths), &error) == CJPEG_OK else { throw Self.failure(error, bridge) }
-
-    let isPlanar = file.color == CJPEG_GRAY || file.color == CJPEG_YCBCR
-    let factors = [
-      (Int(file.h_samp.0), Int(file.v_samp.0)), (Int(file.h_samp.1), Int(file.v_samp.1)),
-      (Int(file.h_samp.2), Int(file.v_samp.2)),
-    ]
-    let count = isPlanar ? Int(file.components) : 1
-    let mostH = isPlanar ? factors.prefix(count).map(\.0).max()! : 1
-    let mostV = isPlanar ? factors.prefix(count).map(\.1).max()! : 1
-    let channels = isPlanar ? 1 : file.color == CJPEG_RGB ? 3 : 4
-    let planes = (0..<count).map { index in
-      let plane = cjpeg_get_plane(handle.reader, Int32(index))
-      let scale = Double(plane.scaled_size) / 8
-      let (h, v) = isPlanar ? factors[index] : (1, 1)
-      // The picture covers a fraction of the last sample, where sides are odd or the decoder rounded up.
-      let box = SourceBox(
-        x: 0, y: 0, width: Double(file.width) * Double(h) / Double(mostH) * scale,
-        height: Double(file.height) * Double(v) / Double(mostV) * scale)
-      return DecodedLayout.Plane(
-        layout: PlaneLayout(
-          width: Int(plane.width), height: Int(plane.height), channels: channels, sampleType: .uint8, maximum: 255),
-        box: box)
-    }
-    let color: DecodedColor =
-      switch file.color {
-      case CJPEG_GRAY: .gray(isFullRange: true)
-      case CJPEG_YCBCR: .ycbcr(.jpeg)
-      case CJPEG_RGB: .rgb
-      default: .cmyk(isInverted: file.adobe_marker)
-      }
-    let whole = file.multi_scan ? ", all coefficients held" : ""
-    return DecodedLayout(
-      color: color, alpha: .none, planes: planes,
-      strategy: "inverse DCT at \(eighths)/8, \(isPlanar ? "planes" : "interleaved")\(whole)")
+    return strategy.layout
   }
 
   /// What libjpeg holds of a file of several scans: two bytes for each coefficient of each component.
@@ -118,13 +87,6 @@ final class JPEGDecoder: ImageDecoder {
     let mostV = max(1, v.max()!)
     let pixels = header.codedSize.width * header.codedSize.height
     return zip(h, v).reduce(0) { $0 + pixels * $1.0 * $1.1 * 2 / (mostH * mostV) }
-  }
-
-  /// The smallest scale that still leaves enough pixels. Only those with fast transforms in libjpeg-turbo: at 5/8 to 7/8,
-  /// chroma would come larger and cost more than is saved.
-  private static func eighths(from size: PixelSize, to target: PixelSize) -> Int {
-    let ratio = min(Double(size.width) / Double(target.width), Double(size.height) / Double(target.height))
-    return [1, 2, 4].first { ratio * Double($0) / 8 >= leastPreshrinkRatio } ?? 8
   }
 
   func nextBand() throws(DownsampleError) -> DecodedBand? {

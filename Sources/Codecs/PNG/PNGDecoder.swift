@@ -44,27 +44,16 @@ final class PNGDecoder: ImageDecoder {
     return header
   }
 
-  func begin(target: PixelSize, threads: Int) throws(DownsampleError) -> DecodedLayout {
+  var planner: any DecodingPlanner { PNGPlanner(file: file) }
+
+  func begin(_ strategy: DecodingStrategy, resources: DecodingResources) throws(DownsampleError) -> DecodedLayout {
     var error = cpng_error()
     var layout = cpng_layout()
     guard cpng_start(handle.reader, &layout, &error) == CPNG_OK else { throw Self.failure(error, bridge) }
-    let channels = Int(layout.channels)
-    let size = header.codedSize
     if file.interlaced {
-      try HeldWhole.check(layout.row_bytes * size.height, "an interlaced PNG of \(size)")
+      try HeldWhole.check(layout.row_bytes * header.codedSize.height, "an interlaced PNG of \(header.codedSize)")
     }
-    return DecodedLayout(
-      color: channels < 3 ? .gray(isFullRange: true) : .rgb, alpha: header.hasAlpha ? .straight : .none,
-      planes: [
-        .init(
-          layout: PlaneLayout(
-            width: size.width, height: size.height, channels: channels,
-            sampleType: layout.bytes_per_sample == 2 ? .uint16 : .uint8,
-            maximum: layout.bytes_per_sample == 2 ? 65535 : 255
-          ),
-          box: SourceBox(x: 0, y: 0, width: Double(size.width), height: Double(size.height)))
-      ],
-      strategy: file.interlaced ? "interlaced, decoded whole" : "row by row")
+    return strategy.layout
   }
 
   func nextBand() throws(DownsampleError) -> DecodedBand? {

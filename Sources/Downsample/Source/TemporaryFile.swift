@@ -31,6 +31,16 @@ struct TemporaryFile: ~Copyable {
 
   deinit { close(descriptor) }
 
+  /// The same for who closes it himself.
+  static func openDescriptor() throws(DownsampleError) -> Int32 {
+    let file = try TemporaryFile()
+    let copy = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0 else {
+      throw DownsampleError(.inputOutput, "no temporary file can be made: \(SystemCalls.text(errno))")
+    }
+    return copy
+  }
+
   private static func open(in folder: Path) -> Int32? {
     // O_TMPFILE of asm-generic/fcntl.h; a macro that Swift does not see.
     let unnamed = SystemCalls.open(folder, 0o20_000_000 | O_DIRECTORY | O_RDWR, mode: 0o600)

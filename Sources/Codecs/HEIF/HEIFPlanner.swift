@@ -1,0 +1,86 @@
+import CHEIF
+import Raster
+
+/// How a HEIF picture can be decoded.
+struct HEIFPlanner: DecodingPlanner {
+  let file: cheif_header
+  let header: ImageHeader
+
+  func strategies(target: PixelSize, threads: Int) -> [DecodingStrategy] {
+    // A picture that is not tiled gains nothing by threads, and dav1d holds a frame more for each: 12 megapixels of AVIF took
+    // 52 MB and 0.17 s of CPU on one, 106 MB and 0.23 s on two.
+    let threads = file.tiled ? threads : 1
+    return [
+      DecodingStrategy(
+        name: file.tiled ? "tiles of \(file.tile_width)x\(file.tile_height), \(threads) at once" : "decoded whole",
+        layout: expectedLayout, threads: threads, held: [])
+    ]
+  }
+
+  /// What the header announces.
+  private var expectedLayout: DecodedLayout {
+    let count = file.layout == CHEIF_LAYOUT_MONOCHROME ? 1 : 3
+    var samples = (0..<count).map { index in
+      let bits = Int(index == 0 || file.layout == CHEIF_LAYOUT_RGB ? file.luma_bits : file.chroma_bits)
+      return (width: width(ofPlane: index), bits: bits, isDeep: bits > 8)
+    }
+    if file.has_alpha {
+      samples.append((Int(file.alpha_width), Int(file.alpha_bits), file.alpha_bits > 8))
+    }
+    return layout(color: (try? color()) ?? .ycbcr(.jpeg), samples: samples)
+  }
+
+  /// - Parameter samples: of each plane, samples in a row, their bits, and whether they are 16-bit words; alpha last.
+  func layout(color: DecodedColor, samples: [(width: Int, bits: Int, isDeep: Bool)]) -> DecodedLayout {
+    DecodedLayout(
+      color: color, alpha: !file.has_alpha ? .none : file.alpha_premultiplied ? .premultiplied : .straight,
+      planes: samples.enumerated().map { index, plane in
+        let isAlpha = file.has_alpha && index == samples.count - 1
+        let layout = PlaneLayout(
+          width: plane.width, height: height(ofPlane: index, isAlpha: isAlpha), channels: 1,
+          sampleType: plane.isDeep ? .uint16 : .uint8, maximum: (1 << plane.bits) - 1)
+        let (x, y) =
+          isAlpha
+          ? (Double(file.alpha_width) / Double(file.width), Double(file.alpha_height) / Double(file.height))
+          : index == 0 ? (1, 1) : chromaScale
+        let crop = header.crop
+        return DecodedLayout.Plane(
+          layout: layout,
+          box: SourceBox(
+            x: Double(crop.x) * x, y: Double(crop.y) * y, width: Double(crop.width) * x, height: Double(crop.height) * y
+          ))
+      })
+  }
+
+  /// - Throws: `.unsupported` for a matrix that is not known.
+  func color() throws(DownsampleError) -> DecodedColor {
+    let isFullRange = header.codedColor?.isFullRange ?? true
+    switch file.layout {
+    case CHEIF_LAYOUT_MONOCHROME: return .gray(isFullRange: isFullRange)
+    case CHEIF_LAYOUT_RGB: return .rgbPlanes
+    default:
+      let matrix = ColorMatrix(number: header.codedColor?.matrix ?? 2, isFullRange: isFullRange)
+      guard matrix.isSupported else {
+        throw DownsampleError(
+          .unsupported, "colour with matrix coefficients number \(matrix.number) of ITU-T H.273 is not supported")
+      }
+      return .ycbcr(matrix)
+    }
+  }
+
+  /// Of the rows that will come in all; a band shows only its own.
+  private func height(ofPlane index: Int, isAlpha: Bool) -> Int {
+    if isAlpha { return Int(file.alpha_height) }
+    let coded = Int(file.height)
+    return index == 0 || chromaScale.1 == 1 ? coded : (coded + 1) / 2
+  }
+
+  private func width(ofPlane index: Int) -> Int {
+    let coded = Int(file.width)
+    return index == 0 || chromaScale.0 == 1 ? coded : (coded + 1) / 2
+  }
+
+  private var chromaScale: (Double, Double) {
+    file.layout == CHEIF_LAYOUT_420 ? (0.5, 0.5) : file.layout == CHEIF_LAYOUT_422 ? (0.5, 1) : (1, 1)
+  }
+}
