@@ -24,8 +24,9 @@ let package = Package(
     .target(name: "CHEIF", dependencies: ["CLibHEIF"], cSettings: strictC),
     .target(name: "CColor", dependencies: ["CLibLCMS"], cSettings: strictC),
     .target(name: "CKernels", cSettings: strictC),
+    .target(name: "CMemory", cSettings: strictC),
 
-    .target(name: "Budget", swiftSettings: strictSwift),
+    .target(name: "Budget", dependencies: ["CMemory"], swiftSettings: strictSwift),
     .target(name: "Raster", dependencies: ["Budget", "CKernels", "CColor"], swiftSettings: strictSwift),
     .target(
       name: "Codecs", dependencies: ["Budget", "Raster", "CJPEG", "CPNG", "CHEIF"], swiftSettings: strictSwift),
@@ -49,6 +50,7 @@ let package = Package(
     .target(name: "KernelVariants", dependencies: ["CKernels"], path: "Tests/KernelVariants", cSettings: strictC),
     .testTarget(
       name: "KernelTests", dependencies: ["CKernels", "KernelVariants", "TestPictures"], swiftSettings: strictSwift),
+    .testTarget(name: "BudgetTests", dependencies: ["Budget"], swiftSettings: strictSwift),
     .testTarget(name: "RasterTests", dependencies: ["Raster", "TestPictures"], swiftSettings: strictSwift),
     .testTarget(
       name: "CodecTests", dependencies: ["Codecs", "Raster", "TestPictures"], swiftSettings: strictSwift),

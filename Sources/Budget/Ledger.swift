@@ -1,0 +1,269 @@
+#if canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// The one account in which every job reserves its bytes before it starts and frees them at its end, so that jobs that run
+/// at once stay under one ceiling together. First come, first served: a job that waits is not overtaken by a smaller one.
+/// Safe to use from any number of threads and tasks.
+public final class Ledger: Sendable {
+  /// Why bytes were not granted.
+  public enum Refusal: Error, Sendable, Equatable {
+    /// More than the ledger has in all, in bytes.
+    case exceedsCapacity(capacity: Int)
+    case timedOut
+    case cancelled
+  }
+
+  /// Bytes that are reserved until this is released or let go.
+  public final class Reservation: Sendable {
+    public let name: String
+    public let bytes: Int
+    private let ledger: Ledger
+    private let number: Int
+
+    fileprivate init(_ ledger: Ledger, number: Int, name: String, bytes: Int) {
+      self.ledger = ledger
+      self.number = number
+      self.name = name
+      self.bytes = bytes
+    }
+
+    /// Gives the bytes back. Again does nothing.
+    public func release() { ledger.release(number) }
+
+    deinit { release() }
+  }
+
+  /// Bytes that can be reserved in all.
+  public let capacity: Int
+
+  private struct Waiter {
+    let number: Int
+    let name: String
+    let bytes: Int
+    let resume: @Sendable (Refusal?) -> Void
+  }
+
+  private struct State {
+    var isGranted: [Int: (name: String, bytes: Int)] = [:]
+    var reserved = 0
+    var waiting: [Waiter] = []
+    var lastNumber = 0
+  }
+
+  private let lock = Lock(State())
+
+  /// - Parameter capacity: in bytes, 0 or more.
+  public init(capacity: Int) {
+    precondition(capacity >= 0)
+    self.capacity = capacity
+  }
+
+  /// Bytes that are reserved now.
+  public var reservedBytes: Int { lock.with { $0.reserved } }
+
+  /// The jobs that hold bytes now, in the order in which they came.
+  public var reservations: [(name: String, bytes: Int)] {
+    lock.with { state in state.isGranted.sorted { $0.key < $1.key }.map(\.value) }
+  }
+
+  /// Jobs that wait now.
+  public var waitingCount: Int { lock.with { $0.waiting.count } }
+
+  /// Reserves `bytes`, 0 or more, and blocks the calling thread until they are there.
+  ///
+  /// - Parameters:
+  ///   - name: of the job, for whoever looks at the ledger.
+  ///   - timeout: how long to wait at most; nil waits as long as it takes, zero does not wait.
+  /// - Throws: `Refusal`: at once where the ledger never has so many.
+  public func reserve(_ bytes: Int, for name: String, timeout: Duration? = nil) throws(Refusal) -> Reservation {
+    let gate = Gate()
+    let number = try enter(bytes, name) { gate.open($0) }
+    let refusal = gate.wait(timeout) ? gate.refusal : leave(number, .timedOut)
+    if let refusal { throw refusal }
+    return Reservation(self, number: number, name: name, bytes: bytes)
+  }
+
+  /// The same without blocking the thread. Cancelling the task ends the wait.
+  ///
+  /// - Throws: `Refusal`.
+  public func reservation(_ bytes: Int, for name: String, timeout: Duration? = nil) async throws -> Reservation {
+    let ticket = Lock<Ticket>(Ticket())
+    let timer = timeout.map { timeout in
+      Task {
+        try await Task.sleep(for: timeout)
+        self.withdraw(ticket, .timedOut)
+      }
+    }
+    defer { timer?.cancel() }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        do {
+          let number = try self.enter(bytes, name) { refusal in
+            if let refusal { continuation.resume(throwing: refusal) } else { continuation.resume() }
+          }
+          // What came meanwhile, before there was a number to withdraw.
+          let early = ticket.with { ticket in
+            ticket.number = number
+            return ticket.refusal
+          }
+          if let early { _ = self.withdraw(number, early) }
+        } catch {
+          continuation.resume(throwing: error)
+        }
+      }
+    } onCancel: {
+      self.withdraw(ticket, .cancelled)
+    }
+    return Reservation(self, number: ticket.with { $0.number }!, name: name, bytes: bytes)
+  }
+
+  private struct Ticket {
+    var number: Int?
+    var refusal: Refusal?
+  }
+
+  private func withdraw(_ ticket: Lock<Ticket>, _ refusal: Refusal) {
+    let number = ticket.with { ticket in
+      ticket.refusal = ticket.refusal ?? refusal
+      return ticket.number
+    }
+    if let number { _ = withdraw(number, refusal) }
+  }
+
+  /// Joins the queue; `resume` is called once, maybe before this returns.
+  private func enter(_ bytes: Int, _ name: String, resume: @escaping @Sendable (Refusal?) -> Void) throws(Refusal)
+    -> Int
+  {
+    precondition(bytes >= 0)
+    guard bytes <= capacity else { throw .exceedsCapacity(capacity: capacity) }
+    let (number, ready) = lock.with { state in
+      state.lastNumber += 1
+      state.waiting.append(Waiter(number: state.lastNumber, name: name, bytes: bytes, resume: resume))
+      return (state.lastNumber, Self.grant(&state, capacity))
+    }
+    for waiter in ready { waiter.resume(nil) }
+    return number
+  }
+
+  /// Grants what the first in the queue ask for, as far as there is enough.
+  private static func grant(_ state: inout State, _ capacity: Int) -> [Waiter] {
+    var granted: [Waiter] = []
+    while let first = state.waiting.first, first.bytes <= capacity - state.reserved {
+      state.waiting.removeFirst()
+      state.reserved += first.bytes
+      state.isGranted[first.number] = (first.name, first.bytes)
+      granted.append(first)
+    }
+    return granted
+  }
+
+  /// Takes a waiter out of the queue and resumes it with the refusal; false when it does not wait any more.
+  private func withdraw(_ number: Int, _ refusal: Refusal) -> Bool {
+    let (found, ready) = lock.with { state -> (Waiter?, [Waiter]) in
+      guard let index = state.waiting.firstIndex(where: { $0.number == number }) else { return (nil, []) }
+      let waiter = state.waiting.remove(at: index)
+      // Those behind it may fit now.
+      return (waiter, Self.grant(&state, capacity))
+    }
+    found?.resume(refusal)
+    for waiter in ready { waiter.resume(nil) }
+    return found != nil
+  }
+
+  /// Ends the wait of a thread: the refusal, or nil when the bytes were granted in the last moment.
+  private func leave(_ number: Int, _ refusal: Refusal) -> Refusal? { withdraw(number, refusal) ? refusal : nil }
+
+  fileprivate func release(_ number: Int) {
+    let ready = lock.with { state -> [Waiter] in
+      guard let job = state.isGranted.removeValue(forKey: number) else { return [] }
+      state.reserved -= job.bytes
+      return Self.grant(&state, capacity)
+    }
+    for waiter in ready { waiter.resume(nil) }
+  }
+}
+
+/// A value that one thread at a time may use.
+private final class Lock<Value>: @unchecked Sendable {
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private var value: Value
+
+  init(_ value: Value) {
+    self.value = value
+    mutex = .allocate(capacity: 1)
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  func with<Result>(_ body: (inout Value) -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body(&value)
+  }
+}
+
+/// What a thread waits at until another opens it.
+private final class Gate: @unchecked Sendable {
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let condition: UnsafeMutablePointer<pthread_cond_t>
+  private var isOpen = false
+  private(set) var refusal: Ledger.Refusal?
+
+  init() {
+    mutex = .allocate(capacity: 1)
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
+    condition = .allocate(capacity: 1)
+    condition.initialize(to: pthread_cond_t())
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    // Waiting must not follow when the clock is set.
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    condition.deallocate()
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  func open(_ refusal: Ledger.Refusal?) {
+    pthread_mutex_lock(mutex)
+    self.refusal = refusal
+    isOpen = true
+    pthread_cond_signal(condition)
+    pthread_mutex_unlock(mutex)
+  }
+
+  /// False when the time ran out.
+  func wait(_ timeout: Duration?) -> Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    guard let timeout else {
+      while !isOpen { pthread_cond_wait(condition, mutex) }
+      return true
+    }
+    var end = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &end)
+    let (seconds, attoseconds) = timeout.components
+    let nanoseconds = Int64(end.tv_nsec) + attoseconds / 1_000_000_000
+    let (sum, isTooLong) = Int64(end.tv_sec).addingReportingOverflow(seconds)
+    end.tv_sec = isTooLong ? .max : Int(sum + nanoseconds / 1_000_000_000)
+    end.tv_nsec = Int(nanoseconds % 1_000_000_000)
+    while !isOpen {
+      if pthread_cond_timedwait(condition, mutex, &end) == ETIMEDOUT { return isOpen }
+    }
+    return true
+  }
+}
