@@ -16,6 +16,8 @@ public struct DownsampleError: Error, Sendable, CustomStringConvertible {
     case cannotCreate = 73
     /// Reading the input or writing the output failed on the way.
     case inputOutput = 74
+    /// The deadline passed before the work was done.
+    case deadlinePassed = 75
     /// More memory is needed than may be taken, or than there is.
     case overBudget = 80
   }

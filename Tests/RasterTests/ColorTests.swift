@@ -66,7 +66,7 @@ import Testing
         var output = layouts[0]
         output.channels = 3
         let collector = RowCollector(rowBytes: [output.bytesPerRow])
-        let stage = ColorStages.matrix(matrix, planes: layouts, output: output, next: collector)
+        let stage = try ColorStages.matrix(matrix, planes: layouts, output: output, next: collector)
         var decoded = [[Double]](repeating: [], count: 3)
         for plane in 0..<3 {
           let isDifference = number != 0 && plane > 0
@@ -107,7 +107,7 @@ import Testing
   }
 
   private func through(
-    _ samples: [UInt8], channels: Int, _ make: (PlaneLayout, RowSink) -> MapStage
+    _ samples: [UInt8], channels: Int, _ make: (PlaneLayout, RowSink) throws -> MapStage
   ) throws -> [UInt8] {
     let layout = PlaneLayout(
       width: samples.count / channels, height: 1, channels: channels, sampleType: .uint8, maximum: 255)
@@ -125,9 +125,9 @@ import Testing
       }
       let back = try through(samples, channels: channels) { layout, collector in
         let premultiplied = ColorStages.premultipliedLayout(of: layout)
-        return ColorStages.premultiply(
+        return try ColorStages.premultiply(
           input: layout, isPremultiplied: false,
-          next: ColorStages.unpremultiply(input: premultiplied, output: layout, next: collector))
+          next: try ColorStages.unpremultiply(input: premultiplied, output: layout, next: collector))
       }
       // 8 bits times 8 bits are 16: nothing is lost, but where nothing is seen.
       let expected = alpha > 0 ? samples : [UInt8](repeating: 0, count: samples.count)
@@ -142,7 +142,7 @@ import Testing
       var samples = noise.samples(4000, of: UInt16.self)
       for i in 0..<1000 { samples[4 * i + 3] = alpha }
       let collector = RowCollector(rowBytes: [layout.bytesPerRow])
-      let back = ColorStages.unpremultiply(input: layout, output: layout, next: collector)
+      let back = try ColorStages.unpremultiply(input: layout, output: layout, next: collector)
       try ColorStages.premultiply(input: layout, isPremultiplied: false, next: back).write(samples: samples)
       let result = collector.rows[0][0].samples(of: UInt16.self)
       for i in 0..<4000 {
@@ -171,7 +171,7 @@ import Testing
         var output = layout
         output.channels = 3
         let collector = RowCollector(rowBytes: [output.bytesPerRow])
-        let flatten = ColorStages.flatten(
+        let flatten = try ColorStages.flatten(
           input: ColorStages.premultipliedLayout(of: layout), output: output, next: collector)
         try ColorStages.premultiply(input: layout, isPremultiplied: isPremultiplied, next: flatten).write(
           samples: samples)

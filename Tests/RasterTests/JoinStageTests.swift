@@ -4,11 +4,11 @@ import Testing
 @testable import Raster
 
 @Suite struct JoinStageTests {
-  private func join(to collector: RowCollector, planes: Int) -> JoinStage {
+  private func join(to collector: RowCollector, planes: Int) throws -> JoinStage {
     let plane = PlaneLayout(width: 3, height: 40, channels: 1, sampleType: .uint8, maximum: 255)
     var output = plane
     output.channels = planes
-    return ColorStages.interleave(
+    return try ColorStages.interleave(
       planes: [PlaneLayout](repeating: plane, count: planes), output: output, next: collector)
   }
 
@@ -18,7 +18,7 @@ import Testing
     for planes in 1...4 {
       let height = 40
       let collector = RowCollector(rowBytes: [3 * planes])
-      let stage = join(to: collector, planes: planes)
+      let stage = try join(to: collector, planes: planes)
       var given = [Int](repeating: 0, count: planes)
       while let least = given.min(), least < height {
         let plane = Int(noise.next() % UInt64(planes))
@@ -40,14 +40,14 @@ import Testing
     }
   }
 
-  @Test func queueGrowsAndKeepsItsOrder() {
+  @Test func queueGrowsAndKeepsItsOrder() throws {
     var noise = Noise(61)
-    let queue = RowQueue(bytesPerRow: 5)
+    let queue = try RowQueue(bytesPerRow: 5, capacity: 1)
     var expected: [[UInt8]] = []
     for i in 0..<3000 {
       if noise.next() % 5 < (i < 1500 ? 3 : 2) {
         let row = noise.samples(5, of: UInt8.self)
-        row.withUnsafeBytes { queue.append($0.baseAddress!) }
+        try row.withUnsafeBytes { try queue.append($0.baseAddress!) }
         expected.append(row)
       } else if !expected.isEmpty {
         #expect(Array(UnsafeRawBufferPointer(start: queue.front, count: 5)) == expected.removeFirst())

@@ -63,7 +63,7 @@ func displayed<Pixel>(_ picture: [[Pixel]], by orientation: Orientation) -> [[Pi
         }
         let expected = pictures.map { displayed($0, by: orientation).map { row in row.flatMap { $0 } } }
         let collector = RowCollector(rowBytes: expected.map { $0[0].count })
-        let stage = OrientStage(planes: planes, orientation: orientation, next: collector)
+        let stage = try OrientStage(planes: planes, orientation: orientation, next: collector)
         // One plane after the other: they may run ahead.
         for (plane, picture) in pictures.enumerated() {
           for row in picture { try stage.write(samples: row.flatMap { $0 }, plane: plane) }
@@ -82,7 +82,7 @@ func displayed<Pixel>(_ picture: [[Pixel]], by orientation: Orientation) -> [[Pi
       PlaneLayout(width: $0.0, height: $0.1, channels: 1, sampleType: .uint8, maximum: 255)
     }
     let collector = RowCollector(rowBytes: [8, 4, 4])
-    let stage = OrientStage(planes: planes, orientation: .right, next: collector)
+    let stage = try OrientStage(planes: planes, orientation: .right, next: collector)
     for (plane, layout) in planes.enumerated() {
       for _ in 0..<layout.height { try stage.write(samples: [UInt8](repeating: 0, count: layout.width), plane: plane) }
     }

@@ -259,7 +259,7 @@ struct Depth: CustomTestStringConvertible {
     #expect(worst < 0.8)
   }
 
-  @Test func rowsHeldDoNotGrowWithTheRatio() {
+  @Test func rowsHeldDoNotGrowWithTheRatio() throws {
     for step in stride(from: 1.0, to: 2048, by: 0.37) {
       let axis = ResamplingAxis(sourceCount: 3_000_000, origin: 0, step: step, count: 20)
       #expect(FilterWeights(axis: axis.boxed).taps <= 49, "1:\(step)")
@@ -272,10 +272,24 @@ struct Depth: CustomTestStringConvertible {
     }
     let layout = PlaneLayout(width: 5000, height: 5000, channels: 1, sampleType: .uint8, maximum: 255)
     let small = PlaneLayout(width: 2, height: 2, channels: 1, sampleType: .uint8, maximum: 255)
-    let resampler = PlaneResampler(
+    let resampler = try PlaneResampler(
       input: layout, window: PixelRect(x: 0, y: 0, width: 5000, height: 5000), x: .whole(5000, to: 2),
       y: .whole(5000, to: 2), output: small
     ) { _ throws(DownsampleError) in }
     #expect(resampler.rowTaps <= 49)
+  }
+
+  /// What is planned with, without making the weights.
+  @Test func tapsAreBounded() {
+    var noise = Noise(17)
+    for _ in 0..<3000 {
+      let count = Int.random(in: 1...60, using: &noise)
+      let step = exp(Double.random(in: -2...5, using: &noise))
+      let axis = ResamplingAxis(
+        sourceCount: max(1, Int(Double(count) * step) + Int.random(in: -2...2, using: &noise)),
+        origin: Double.random(in: -1...1, using: &noise), step: step, count: count
+      ).boxed
+      #expect(FilterWeights(axis: axis).taps <= axis.mostTaps, "\(axis)")
+    }
   }
 }

@@ -97,7 +97,7 @@ func resampled(
   var rows: [[Double]] = []
   let output = PlaneLayout(
     width: x.count, height: y.count, channels: source.channels, sampleType: outputType, maximum: outputMaximum)
-  let resampler = PlaneResampler(
+  let resampler = try PlaneResampler(
     input: PlaneLayout(
       width: source.width, height: source.height, channels: source.channels, sampleType: type, maximum: maximum),
     window: window ?? PixelRect(x: 0, y: 0, width: source.width, height: source.height), x: x, y: y, output: output,

@@ -67,10 +67,11 @@ public final class PlaneResampler {
   ///   - output: as large as the axes' counts.
   ///   - mapping: how values become those of the output; by default the maximum becomes the maximum.
   ///   - emit: called with each finished row, from the top.
+  /// - Throws: `.overBudget` when the system has not the memory.
   public init(
     input: PlaneLayout, window: PixelRect, x: ResamplingAxis, y: ResamplingAxis, output: PlaneLayout,
     mapping: Mapping? = nil, emit: @escaping (UnsafeRawPointer) throws(DownsampleError) -> Void
-  ) {
+  ) throws(DownsampleError) {
     precondition(input.channels == output.channels && (input.sampleType == .uint16 || output.sampleType == .uint8))
     precondition(x.count == output.width && y.count == output.height)
     precondition(x.sourceCount == window.width && y.sourceCount == window.height)
@@ -80,13 +81,11 @@ public final class PlaneResampler {
     self.emit = emit
     channels = input.channels
 
+    let shape = Shape(input: input, window: window, x: x, y: y, output: output, mapping: mapping)
     boxX = x.boxFactor
     boxY = y.boxFactor
-    let mapping = mapping ?? Mapping(scale: Double(output.maximum) / Double(input.maximum), bias: 0)
-    // Fixed point has room for the ranges of 8 bits, but not for few bits in bytes: those go the way of boxes, of one sample.
-    let fitsFixedPoint = input.sampleType == .uint8 && abs(mapping.scale) <= 1.25 && abs(mapping.bias) <= 256
-    isBoxed = boxX > 1 || boxY > 1 || input.sampleType == .uint8 && !fitsFixedPoint
-    isFixedPoint = fitsFixedPoint && !isBoxed
+    isBoxed = shape.isBoxed
+    isFixedPoint = shape.isFixedPoint
     let horizontal = FilterWeights(axis: x.boxed)
     let vertical = FilterWeights(axis: y.boxed)
     filteredWidth = x.boxed.sourceCount
@@ -98,8 +97,8 @@ public final class PlaneResampler {
 
     // Means of boxes keep the bits that averaging gains.
     boxScale = isBoxed ? 65535 / input.maximum : 1
-    scale = mapping.scale / Double(boxScale)
-    bias = mapping.bias
+    scale = shape.mapping.scale / Double(boxScale)
+    bias = shape.mapping.bias
     if isFixedPoint {
       fixedWeights = horizontal.fixedPoint(bits: CK_WEIGHT_BITS, times: scale)
       fixedRowWeights = vertical.fixedPoint(bits: CK_WEIGHT_BITS, times: 1)
@@ -112,19 +111,64 @@ public final class PlaneResampler {
       floatRowWeights = vertical.floatingPoint()
     }
 
-    let samples = filteredWidth * channels
-    ringRowBytes = (samples * (isFixedPoint ? 1 : 2) + 63) & ~63
-    ring = RowBuffer(byteCount: ringRowBytes * rowTaps)
+    ringRowBytes = shape.ringRowBytes
+    ring = try RowBuffer(byteCount: ringRowBytes * rowTaps)
     rowPointers = .allocate(capacity: rowTaps)
-    let betweenBytes = samples * CK_BATCH * (isFixedPoint ? 2 : 4)
-    between = RowBuffer(byteCount: betweenBytes)
-    columns = RowBuffer(byteCount: betweenBytes)
-    batch = RowBuffer(byteCount: output.bytesPerRow * CK_BATCH)
-    boxSums = RowBuffer(byteCount: isBoxed ? window.width * channels * 4 : 0)
-    boxRow = RowBuffer(byteCount: isBoxed ? samples * 2 : 0)
+    between = try RowBuffer(byteCount: shape.betweenBytes)
+    columns = try RowBuffer(byteCount: shape.betweenBytes)
+    batch = try RowBuffer(byteCount: output.bytesPerRow * CK_BATCH)
+    boxSums = try RowBuffer(byteCount: shape.boxSumBytes)
+    boxRow = try RowBuffer(byteCount: shape.boxRowBytes)
     // Rows that the last batch lacks are filtered like the others.
     between.clear()
     if isBoxed { boxSums.clear() }
+  }
+
+  /// What a resampler holds, without being made.
+  private struct Shape {
+    let mapping: Mapping
+    let isBoxed: Bool
+    let isFixedPoint: Bool
+    let ringRowBytes: Int
+    let betweenBytes: Int
+    let boxSumBytes: Int
+    let boxRowBytes: Int
+
+    init(
+      input: PlaneLayout, window: PixelRect, x: ResamplingAxis, y: ResamplingAxis, output: PlaneLayout,
+      mapping: Mapping?
+    ) {
+      self.mapping = mapping ?? Mapping(scale: Double(output.maximum) / Double(input.maximum), bias: 0)
+      // Fixed point has room for the ranges of 8 bits, but not for few bits in bytes: those go the way of boxes, of one
+      // sample.
+      let fitsFixedPoint =
+        input.sampleType == .uint8 && abs(self.mapping.scale) <= 1.25 && abs(self.mapping.bias) <= 256
+      isBoxed = x.boxFactor > 1 || y.boxFactor > 1 || input.sampleType == .uint8 && !fitsFixedPoint
+      isFixedPoint = fitsFixedPoint && !isBoxed
+      let samples = x.boxed.sourceCount * input.channels
+      ringRowBytes = (samples * (isFixedPoint ? 1 : 2) + 63) & ~63
+      betweenBytes = samples * CK_BATCH * (isFixedPoint ? 2 : 4)
+      boxSumBytes = isBoxed ? window.width * input.channels * 4 : 0
+      boxRowBytes = isBoxed ? samples * 2 : 0
+    }
+  }
+
+  /// What a resampler of these parameters holds, in bytes, at most.
+  public static func byteCount(
+    input: PlaneLayout, window: PixelRect, x: ResamplingAxis, y: ResamplingAxis, output: PlaneLayout,
+    mapping: Mapping? = nil
+  ) -> Int {
+    let shape = Shape(input: input, window: window, x: x, y: y, output: output, mapping: mapping)
+    let rows = y.boxed.mostTaps
+    let weights = FilterWeights.mostBytes(x.boxed) + FilterWeights.mostBytes(y.boxed)
+    return shape.ringRowBytes * rows + shape.betweenBytes * 2 + output.bytesPerRow * CK_BATCH + shape.boxSumBytes
+      + shape.boxRowBytes + weights
+  }
+
+  /// Output rows by which it may be behind another resampler that gets its source rows in step: a batch, and what lies
+  /// under the filter where the source has fewer rows than the output.
+  static func rowsBehind(y: ResamplingAxis) -> Int {
+    2 * CK_BATCH + Int((Lanczos.radius * max(1, 1 / y.step)).rounded(.up)) + 2
   }
 
   deinit { rowPointers.deallocate() }

@@ -30,6 +30,9 @@ public struct ResamplingAxis: Sendable, Equatable {
     step < Self.boxRatio ? 1 : min(Self.mostBoxed, Int(step / (Self.boxRatio / 2)))
   }
 
+  /// The most source samples that the filter of one output sample spans, over all of them.
+  var mostTaps: Int { min(sourceCount, Int((2 * Lanczos.radius * max(1, step)).rounded(.up)) + 2) }
+
   /// Where the filter of an output sample is centred: never beyond the source's ends.
   func center(of index: Int) -> Double { min(max(origin + (Double(index) + 0.5) * step, 0), Double(sourceCount)) }
 
@@ -86,6 +89,9 @@ struct FilterWeights {
     self.starts = starts
     self.taps = taps
   }
+
+  /// What the weights of an axis take while they are made, in bytes, at most: in single precision, starts and runs beside.
+  static func mostBytes(_ axis: ResamplingAxis) -> Int { axis.count * (axis.mostTaps * 4 + 16) }
 
   /// The weights in single precision.
   func floatingPoint() -> [Float] {

@@ -4,14 +4,14 @@ import CKernels
 /// The stages that change what samples mean. Each is made of rows in, rows out; pixel counts are those of a row.
 public enum ColorStages {
   /// Three planes, and maybe alpha, to interleaved pixels by a matrix.
-  public static func matrix(_ coefficients: ColorMatrix, planes: [PlaneLayout], output: PlaneLayout, next: RowSink)
-    -> JoinStage
-  {
+  public static func matrix(
+    _ coefficients: ColorMatrix, planes: [PlaneLayout], output: PlaneLayout, rowsAhead: Int = 1, next: RowSink
+  ) throws(DownsampleError) -> JoinStage {
     var matrix = coefficients.kernel(maximum: output.maximum)
     matrix.alpha_scale = planes.count > 3 ? Float(output.maximum) / Float(planes[3].maximum) : 0
     let pixels = output.width
     let isBytes = output.sampleType == .uint8
-    return JoinStage(planes: planes, output: output, next: next) { rows, out in
+    return try JoinStage(planes: planes, output: output, rowsAhead: rowsAhead, next: next) { rows, out in
       let alpha = planes.count > 3 ? rows[3] : nil
       withUnsafePointer(to: matrix) { matrix in
         if isBytes {
@@ -30,11 +30,13 @@ public enum ColorStages {
   }
 
   /// Planes side by side to interleaved pixels, as they are.
-  public static func interleave(planes: [PlaneLayout], output: PlaneLayout, next: RowSink) -> JoinStage {
+  public static func interleave(
+    planes: [PlaneLayout], output: PlaneLayout, rowsAhead: Int = 1, next: RowSink
+  ) throws(DownsampleError) -> JoinStage {
     let pixels = output.width
     let count = planes.count
     let isBytes = output.sampleType == .uint8
-    return JoinStage(planes: planes, output: output, next: next) { rows, out in
+    return try JoinStage(planes: planes, output: output, rowsAhead: rowsAhead, next: next) { rows, out in
       if isBytes {
         rows.withMemoryRebound(to: UnsafePointer<UInt8>?.self, capacity: count) {
           ck_interleave_u8($0, Int32(count), pixels, out.assumingMemoryBound(to: UInt8.self))
@@ -56,10 +58,12 @@ public enum ColorStages {
   }
 
   /// - Parameter input: interleaved, alpha last; 16-bit samples have a maximum of 65,535.
-  public static func premultiply(input: PlaneLayout, isPremultiplied: Bool, next: RowSink) -> MapStage {
+  public static func premultiply(input: PlaneLayout, isPremultiplied: Bool, next: RowSink) throws(DownsampleError)
+    -> MapStage
+  {
     let pixels = input.width
     let channels = Int32(input.channels)
-    return MapStage(output: premultipliedLayout(of: input), next: next) { row, out in
+    return try MapStage(output: premultipliedLayout(of: input), next: next) { row, out in
       let out = out.assumingMemoryBound(to: UInt16.self)
       switch (input.sampleType, isPremultiplied) {
       case (.uint8, false): ck_premultiply_u8(row.assumingMemoryBound(to: UInt8.self), channels, pixels, out)
@@ -73,11 +77,13 @@ public enum ColorStages {
   }
 
   /// Undoes `premultiply`, to 8 or 16 bits.
-  public static func unpremultiply(input: PlaneLayout, output: PlaneLayout, next: RowSink) -> MapStage {
+  public static func unpremultiply(input: PlaneLayout, output: PlaneLayout, next: RowSink) throws(DownsampleError)
+    -> MapStage
+  {
     let pixels = input.width
     let channels = Int32(input.channels)
     let full = UInt32(input.maximum)
-    return MapStage(output: output, next: next) { row, out in
+    return try MapStage(output: output, next: next) { row, out in
       let row = row.assumingMemoryBound(to: UInt16.self)
       if output.sampleType == .uint8 {
         ck_unpremultiply_u8(row, channels, pixels, full, out.assumingMemoryBound(to: UInt8.self))
@@ -88,12 +94,13 @@ public enum ColorStages {
   }
 
   /// Lays premultiplied pixels over white.
-  public static func flatten(input: PlaneLayout, output: PlaneLayout, next: RowSink) -> MapStage {
+  public static func flatten(input: PlaneLayout, output: PlaneLayout, next: RowSink) throws(DownsampleError) -> MapStage
+  {
     let pixels = input.width
     let channels = Int32(input.channels)
     let full = UInt32(input.maximum)
     let white: [UInt8] = [255, 255, 255]
-    return MapStage(output: output, next: next) { row, out in
+    return try MapStage(output: output, next: next) { row, out in
       ck_flatten_u8(
         row.assumingMemoryBound(to: UInt16.self), channels, pixels, full, white, out.assumingMemoryBound(to: UInt8.self)
       )
@@ -104,28 +111,33 @@ public enum ColorStages {
   /// `usesProfile` says which.
   public static func cmykToRGB(
     profile: [UInt8], isInverted: Bool, output: PlaneLayout, next: RowSink
-  ) -> (stage: MapStage, usesProfile: Bool) {
+  ) throws(DownsampleError) -> (stage: MapStage, usesProfile: Bool) {
     let pixels = output.width
     guard !profile.isEmpty, let transform = SRGBTransform(profile, isInverted ? CCOLOR_CMYK_INVERTED : CCOLOR_CMYK)
     else {
       return (
-        MapStage(output: output, next: next) { row, out in
+        try MapStage(output: output, next: next) { row, out in
           ck_cmyk_u8(
             row.assumingMemoryBound(to: UInt8.self), pixels, isInverted ? 1 : 0, out.assumingMemoryBound(to: UInt8.self)
           )
         }, false
       )
     }
-    return (toSRGB(transform, output: output, next: next), true)
+    return (try toSRGB(transform, output: output, next: next), true)
   }
 
   /// 8-bit RGB of a profile to sRGB; nil when the profile cannot be used.
-  public static func rgbToSRGB(profile: [UInt8], output: PlaneLayout, next: RowSink) -> MapStage? {
-    SRGBTransform(profile, CCOLOR_RGB).map { toSRGB($0, output: output, next: next) }
+  public static func rgbToSRGB(profile: [UInt8], output: PlaneLayout, next: RowSink) throws(DownsampleError)
+    -> MapStage?
+  {
+    guard let transform = SRGBTransform(profile, CCOLOR_RGB) else { return nil }
+    return try toSRGB(transform, output: output, next: next)
   }
 
-  private static func toSRGB(_ transform: SRGBTransform, output: PlaneLayout, next: RowSink) -> MapStage {
-    MapStage(output: output, next: next) { row, out in
+  private static func toSRGB(_ transform: SRGBTransform, output: PlaneLayout, next: RowSink) throws(DownsampleError)
+    -> MapStage
+  {
+    try MapStage(output: output, next: next) { row, out in
       ccolor_apply(
         transform.handle, row.assumingMemoryBound(to: UInt8.self), out.assumingMemoryBound(to: UInt8.self), output.width
       )

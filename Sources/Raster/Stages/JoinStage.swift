@@ -9,9 +9,16 @@ public final class JoinStage: RowSink {
   private let next: RowSink
   private let combine: Combine
 
-  public init(planes: [PlaneLayout], output: PlaneLayout, next: RowSink, combine: @escaping Combine) {
-    queues = planes.map { RowQueue(bytesPerRow: $0.bytesPerRow) }
-    combined = RowBuffer(byteCount: output.bytesPerRow)
+  /// - Parameter rowsAhead: rows by which a plane may be ahead of another; more take more memory.
+  public init(
+    planes: [PlaneLayout], output: PlaneLayout, rowsAhead: Int = 1, next: RowSink, combine: @escaping Combine
+  ) throws(DownsampleError) {
+    var queues: [RowQueue] = []
+    for plane in planes {
+      queues.append(try RowQueue(bytesPerRow: plane.bytesPerRow, capacity: min(rowsAhead, plane.height)))
+    }
+    self.queues = queues
+    combined = try RowBuffer(byteCount: output.bytesPerRow)
     rows = .allocate(capacity: planes.count)
     self.next = next
     self.combine = combine
@@ -19,8 +26,13 @@ public final class JoinStage: RowSink {
 
   deinit { rows.deallocate() }
 
+  /// What it holds, in bytes.
+  public static func byteCount(planes: [PlaneLayout], output: PlaneLayout, rowsAhead: Int) -> Int {
+    planes.reduce(output.bytesPerRow) { $0 + $1.bytesPerRow * min(rowsAhead, $1.height) }
+  }
+
   public func write(_ row: UnsafeRawPointer, plane: Int) throws(DownsampleError) {
-    queues[plane].append(row)
+    try queues[plane].append(row)
     while queues.allSatisfy({ $0.count > 0 }) {
       for (i, queue) in queues.enumerated() { rows[i] = queue.front }
       combine(rows, combined.bytes)

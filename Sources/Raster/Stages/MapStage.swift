@@ -6,11 +6,14 @@ public final class MapStage: RowSink {
   private let next: RowSink
   private let transform: Transform
 
-  public init(output: PlaneLayout, next: RowSink, transform: @escaping Transform) {
-    mapped = RowBuffer(byteCount: output.bytesPerRow)
+  public init(output: PlaneLayout, next: RowSink, transform: @escaping Transform) throws(DownsampleError) {
+    mapped = try RowBuffer(byteCount: output.bytesPerRow)
     self.next = next
     self.transform = transform
   }
+
+  /// What it holds, in bytes.
+  public static func byteCount(output: PlaneLayout) -> Int { output.bytesPerRow }
 
   public func write(_ row: UnsafeRawPointer, plane: Int) throws(DownsampleError) {
     transform(row, mapped.bytes)

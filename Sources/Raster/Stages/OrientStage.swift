@@ -17,23 +17,36 @@ public final class OrientStage: RowSink {
     var rowsTaken = 0
     var rowsGathered = 0
 
-    init(pictureBytes: Int, gatheredBytes: Int) {
-      picture = RowBuffer(byteCount: pictureBytes)
-      gathered = RowBuffer(byteCount: gatheredBytes)
+    init(pictureBytes: Int, gatheredBytes: Int) throws(DownsampleError) {
+      picture = try RowBuffer(byteCount: pictureBytes)
+      gathered = try RowBuffer(byteCount: gatheredBytes)
     }
   }
 
   /// - Parameter planes: as they come, in the stored orientation.
-  public init(planes: [PlaneLayout], orientation: Orientation, next: RowSink) {
+  public init(planes: [PlaneLayout], orientation: Orientation, next: RowSink) throws(DownsampleError) {
     self.planes = planes
     self.orientation = orientation
     self.next = next
-    let holdsPicture = orientation.swapsAxes || orientation.mirrorsY
-    buffers = planes.map {
-      Buffer(
-        pictureBytes: $0.bytesPerRow * (holdsPicture ? $0.height : 1),
-        gatheredBytes: orientation.swapsAxes ? $0.bytesPerRow * min(Self.gatheredRows, $0.height) : 0)
+    var buffers: [Buffer] = []
+    for plane in planes {
+      let bytes = Self.bytes(of: plane, orientation)
+      buffers.append(try Buffer(pictureBytes: bytes.picture, gatheredBytes: bytes.gathered))
     }
+    self.buffers = buffers
+  }
+
+  /// What it holds, in bytes.
+  public static func byteCount(planes: [PlaneLayout], orientation: Orientation) -> Int {
+    planes.reduce(0) { $0 + bytes(of: $1, orientation).picture + bytes(of: $1, orientation).gathered }
+  }
+
+  private static func bytes(of plane: PlaneLayout, _ orientation: Orientation) -> (picture: Int, gathered: Int) {
+    let holdsPicture = orientation.swapsAxes || orientation.mirrorsY
+    return (
+      plane.bytesPerRow * (holdsPicture ? plane.height : 1),
+      orientation.swapsAxes ? plane.bytesPerRow * min(gatheredRows, plane.height) : 0
+    )
   }
 
   public func write(_ row: UnsafeRawPointer, plane: Int) throws(DownsampleError) {
