@@ -22,61 +22,69 @@ struct ControlGroup: Sendable {
   }
 
   private struct Version {
-    let controller: String
+    let isSecond: Bool
     let limit: String
     let use: String
     let inactiveFile: String
 
     static let one = Version(
-      controller: "memory", limit: "/memory.limit_in_bytes", use: "/memory.usage_in_bytes",
+      isSecond: false, limit: "/memory.limit_in_bytes", use: "/memory.usage_in_bytes",
       inactiveFile: "total_inactive_file")
     static let two = Version(
-      controller: "", limit: "/memory.max", use: "/memory.current", inactiveFile: "inactive_file")
+      isSecond: true, limit: "/memory.max", use: "/memory.current", inactiveFile: "inactive_file")
   }
 
   /// The folders of the process's groups, each with those above it up to where its file system is mounted.
   private static func folders(_ files: SystemFiles) -> [(folder: String, version: Version)] {
-    guard let groups = files.text("/proc/self/cgroup"), let mounts = files.text("/proc/self/mountinfo") else {
-      return []
-    }
+    guard let groups = files.bytes("/proc/self/cgroup") else { return [] }
+    let mounts = files.words("/proc/self/mountinfo")
     var result: [(folder: String, version: Version)] = []
-    for line in groups.split(separator: "\n") {
+    for line in groups.split(separator: UInt8(ascii: "\n")) {
       // number:controllers:path, see cgroups(7).
-      let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+      let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
       guard parts.count == 3 else { continue }
-      let controllers = parts[1].split(separator: ",")
       let version: Version
-      if controllers.contains("memory") {
+      if has(parts[1], "memory") {
         version = .one
-      } else if parts[0] == "0", controllers.isEmpty {
+      } else if parts[0].elementsEqual("0".utf8), parts[1].isEmpty {
         version = .two
       } else {
         continue
       }
       guard let mount = find(version, in: mounts) else { continue }
       // Inside a container the path may be that of the host: what is mounted then is the group itself.
-      var path = String(parts[2])
-      if mount.root != "/", path.hasPrefix(mount.root) { path = String(path.dropFirst(mount.root.count)) }
-      if files.text(mount.point + path + "/cgroup.procs") == nil { path = "" }
+      var path = Array(parts[2])
+      if mount.root != Array("/".utf8), path.starts(with: mount.root) { path.removeFirst(mount.root.count) }
+      let point = String(decoding: mount.point, as: UTF8.self)
+      if files.bytes(point + String(decoding: path, as: UTF8.self) + "/cgroup.procs") == nil { path = [] }
       while true {
-        while path.hasSuffix("/") { path.removeLast() }
-        result.append((mount.point + path, version))
-        guard let slash = path.lastIndex(of: "/") else { break }
-        path = String(path[..<slash])
+        while path.last == UInt8(ascii: "/") { path.removeLast() }
+        result.append((point + String(decoding: path, as: UTF8.self), version))
+        guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { break }
+        path.removeSubrange(slash...)
       }
     }
     return result
   }
 
-  private static func find(_ version: Version, in mounts: String) -> (root: String, point: String)? {
-    for line in mounts.split(separator: "\n") {
+  private static func has(_ list: ArraySlice<UInt8>, _ word: String) -> Bool {
+    list.split(separator: UInt8(ascii: ",")).contains { $0.elementsEqual(word.utf8) }
+  }
+
+  private static func find(
+    _ version: Version, in mounts: [[ArraySlice<UInt8>]]
+  ) -> (root: [UInt8], point: ArraySlice<UInt8>)? {
+    for fields in mounts {
       // 36 35 98:0 /root /mount/point options [optional fields] - kind source options; see proc_pid_mountinfo(5).
-      let fields = line.split(separator: " ")
-      guard fields.count > 6, let dash = fields.firstIndex(of: "-"), dash + 3 < fields.count else { continue }
+      guard fields.count > 6, let dash = fields.firstIndex(where: { $0.elementsEqual("-".utf8) }),
+        dash + 3 < fields.count
+      else { continue }
       let kind = fields[dash + 1]
-      let options = fields[dash + 3].split(separator: ",")
-      let isIt = version.controller.isEmpty ? kind == "cgroup2" : kind == "cgroup" && options.contains("memory")
-      if isIt { return (String(fields[3]), String(fields[4])) }
+      let isIt =
+        version.isSecond
+        ? kind.elementsEqual("cgroup2".utf8)
+        : kind.elementsEqual("cgroup".utf8) && has(fields[dash + 3], "memory")
+      if isIt { return (Array(fields[3]), fields[4]) }
     }
     return nil
   }

@@ -6,7 +6,7 @@
 
 /// The one account in which every job reserves its bytes before it starts and frees them at its end, so that jobs that run
 /// at once stay under one ceiling together. First come, first served: a job that waits is not overtaken by a smaller one.
-/// Safe to use from any number of threads and tasks.
+/// Safe to use from any number of threads.
 public final class Ledger: Sendable {
   /// Why bytes were not granted.
   public enum Refusal: Error, Sendable, Equatable {
@@ -43,7 +43,7 @@ public final class Ledger: Sendable {
     let number: Int
     let name: String
     let bytes: Int
-    let resume: @Sendable (Refusal?) -> Void
+    let resume: @Sendable (_ number: Int, Refusal?) -> Void
   }
 
   private struct State {
@@ -72,71 +72,52 @@ public final class Ledger: Sendable {
   /// Jobs that wait now.
   public var waitingCount: Int { lock.with { $0.waiting.count } }
 
+  /// A place in the queue.
+  public struct Ticket: Sendable {
+    fileprivate let ledger: Ledger
+    fileprivate let number: Int
+
+    /// Gives the place up: who waits is told `.cancelled`. Does nothing once the bytes were granted.
+    public func cancel() { _ = ledger.withdraw(number, .cancelled) }
+  }
+
   /// Reserves `bytes`, 0 or more, and blocks the calling thread until they are there.
   ///
   /// - Parameters:
   ///   - name: of the job, for whoever looks at the ledger.
   ///   - timeout: how long to wait at most; nil waits as long as it takes, zero does not wait.
+  ///   - ticket: given the place in the queue before the wait begins, so that another thread can cancel it.
   /// - Throws: `Refusal`: at once where the ledger never has so many.
-  public func reserve(_ bytes: Int, for name: String, timeout: Duration? = nil) throws(Refusal) -> Reservation {
+  public func reserve(
+    _ bytes: Int, for name: String, timeout: Duration? = nil, ticket: (Ticket) -> Void = { _ in }
+  ) throws(Refusal) -> Reservation {
     let gate = Gate()
-    let number = try enter(bytes, name) { gate.open($0) }
+    let number = try enter(bytes, name) { _, refusal in gate.open(refusal) }
+    ticket(Ticket(ledger: self, number: number))
     let refusal = gate.wait(timeout) ? gate.refusal : leave(number, .timedOut)
     if let refusal { throw refusal }
     return Reservation(self, number: number, name: name, bytes: bytes)
   }
 
-  /// The same without blocking the thread. Cancelling the task ends the wait.
+  /// The same without waiting here, for whoever has another way to wait, such as a task: `completion` is called once, with
+  /// the reservation or the refusal, on this thread before this returns, or on the thread that freed the bytes or cancelled.
+  /// It should be short and not use the ledger.
   ///
-  /// - Throws: `Refusal`.
-  public func reservation(_ bytes: Int, for name: String, timeout: Duration? = nil) async throws -> Reservation {
-    let ticket = Lock<Ticket>(Ticket())
-    let timer = timeout.map { timeout in
-      Task {
-        try await Task.sleep(for: timeout)
-        self.withdraw(ticket, .timedOut)
-      }
+  /// - Throws: `Refusal.exceedsCapacity`; `completion` is then not called.
+  public func enqueue(
+    _ bytes: Int, for name: String, completion: @escaping @Sendable (Result<Reservation, Refusal>) -> Void
+  ) throws(Refusal) -> Ticket {
+    let number = try enter(bytes, name) { number, refusal in
+      if let refusal { return completion(.failure(refusal)) }
+      completion(.success(Reservation(self, number: number, name: name, bytes: bytes)))
     }
-    defer { timer?.cancel() }
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        do {
-          let number = try self.enter(bytes, name) { refusal in
-            if let refusal { continuation.resume(throwing: refusal) } else { continuation.resume() }
-          }
-          // What came meanwhile, before there was a number to withdraw.
-          let early = ticket.with { ticket in
-            ticket.number = number
-            return ticket.refusal
-          }
-          if let early { _ = self.withdraw(number, early) }
-        } catch {
-          continuation.resume(throwing: error)
-        }
-      }
-    } onCancel: {
-      self.withdraw(ticket, .cancelled)
-    }
-    return Reservation(self, number: ticket.with { $0.number }!, name: name, bytes: bytes)
-  }
-
-  private struct Ticket {
-    var number: Int?
-    var refusal: Refusal?
-  }
-
-  private func withdraw(_ ticket: Lock<Ticket>, _ refusal: Refusal) {
-    let number = ticket.with { ticket in
-      ticket.refusal = ticket.refusal ?? refusal
-      return ticket.number
-    }
-    if let number { _ = withdraw(number, refusal) }
+    return Ticket(ledger: self, number: number)
   }
 
   /// Joins the queue; `resume` is called once, maybe before this returns.
-  private func enter(_ bytes: Int, _ name: String, resume: @escaping @Sendable (Refusal?) -> Void) throws(Refusal)
-    -> Int
-  {
+  private func enter(
+    _ bytes: Int, _ name: String, resume: @escaping @Sendable (_ number: Int, Refusal?) -> Void
+  ) throws(Refusal) -> Int {
     precondition(bytes >= 0)
     guard bytes <= capacity else { throw .exceedsCapacity(capacity: capacity) }
     let (number, ready) = lock.with { state in
@@ -144,7 +125,7 @@ public final class Ledger: Sendable {
       state.waiting.append(Waiter(number: state.lastNumber, name: name, bytes: bytes, resume: resume))
       return (state.lastNumber, Self.grant(&state, capacity))
     }
-    for waiter in ready { waiter.resume(nil) }
+    for waiter in ready { waiter.resume(waiter.number, nil) }
     return number
   }
 
@@ -168,8 +149,8 @@ public final class Ledger: Sendable {
       // Those behind it may fit now.
       return (waiter, Self.grant(&state, capacity))
     }
-    found?.resume(refusal)
-    for waiter in ready { waiter.resume(nil) }
+    found?.resume(number, refusal)
+    for waiter in ready { waiter.resume(waiter.number, nil) }
     return found != nil
   }
 
@@ -182,7 +163,7 @@ public final class Ledger: Sendable {
       state.reserved -= job.bytes
       return Self.grant(&state, capacity)
     }
-    for waiter in ready { waiter.resume(nil) }
+    for waiter in ready { waiter.resume(waiter.number, nil) }
   }
 }
 

@@ -1,3 +1,4 @@
+import Budget
 import Raster
 
 /// Every kind of picture that is known, and who decodes or encodes it.
@@ -10,6 +11,16 @@ public enum CodecRegistry {
     case .heif: return try HEIFDecoder(source: source)
     case .unsupported(let name): throw DownsampleError(.unsupported, "\(name) is not supported")
     case .unknown(let cause): throw DownsampleError(.damagedData, cause)
+    }
+  }
+
+  /// What an encoder will hold.
+  public static func encoderMemory(for format: OutputFormat, layout: EncodedLayout, settings: EncoderSettings)
+    -> [MemoryUse]
+  {
+    switch format {
+    case .jpeg: return JPEGEncoder.memory(layout: layout)
+    case .png: return PNGEncoder.memory(layout: layout)
     }
   }
 

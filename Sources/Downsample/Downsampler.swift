@@ -11,45 +11,64 @@ public enum Downsampler {
     try CodecRegistry.decoder(for: source).header
   }
 
-  /// Makes the picture. The output's bytes go to the sink that `openOutput` gives; it is asked for one only when the input's
-  /// header has been found good, and before anything is decoded.
+  /// How the picture would be made, and whether it fits. Nothing is decoded.
   ///
-  /// - Throws: `.usage` for a request out of range, `.damagedData`, `.unsupported`, `.inputOutput`, and what the source,
-  ///   `openOutput` and `commit` throw.
+  /// - Throws: as `probe`, and `.usage` for a request out of range.
+  public static func plan(
+    _ source: ByteSource, request: Request
+  ) throws(DownsampleError) -> (header: ImageHeader, plan: Plan) {
+    try request.validate()
+    let decoder = try CodecRegistry.decoder(for: source)
+    try refuseUnsupported(decoder.header)
+    return (decoder.header, makePlan(decoder, request, source))
+  }
+
+  /// Makes the picture. The output's bytes go to the sink that `openOutput` gives; it is asked for one only when the input's
+  /// header has been found good and the plan fits, and before anything is decoded.
+  ///
+  /// - Throws: `.usage` for a request out of range, `.overBudget` when no plan fits (before anything is decoded),
+  ///   `.deadlinePassed`, `.damagedData`, `.unsupported`, `.inputOutput`, and what the source, `openOutput` and `commit` throw.
   public static func run(
     _ source: ByteSource, request: Request, openOutput: () throws(DownsampleError) -> OutputFile
   ) throws(DownsampleError) -> Report {
     try request.validate()
+    let deadline = Deadline(request.deadline)
+    let source = request.deadline == nil ? source : TimedSource(source, deadline: deadline)
     var times = Report.Times()
     let total = Stopwatch()
     let decoder = try CodecRegistry.decoder(for: source)
     try refuseUnsupported(decoder.header)
     times.header = total.elapsed
+
+    let plan = makePlan(decoder, request, source)
+    guard plan.fits else { throw DownsampleError(.overBudget, plan.verdict) }
+    let reservation = try reserve(plan, request, deadline)
+    defer { reservation?.release() }
     let output = try openOutput()
 
     var watch = Stopwatch()
-    let target = decoder.header.size.fitted(to: request.maxPixelSize).oriented(by: decoder.header.orientation)
-    let strategy = decoder.planner.strategies(target: target, threads: request.threads)[0]
-    let resources = DecodingResources { () throws(DownsampleError) in try TemporaryFile.openDescriptor() }
-    let decoded = try decoder.begin(strategy, resources: resources)
+    let resources = DecodingResources(
+      openTemporaryFile: { () throws(DownsampleError) in try TemporaryFile.openDescriptor() },
+      mayGoOn: { () throws(DownsampleError) in try deadline.check() })
+    let decoded = try decoder.begin(plan.decoding, resources: resources)
     times.decode += watch.lap()
     // Some files tell their colour only in the picture itself.
     let header = decoder.header
     try refuseUnsupported(header)
 
-    var pipeline = Pipeline(header: header, decoded: decoded, request: request)
+    var pipeline = Pipeline(
+      header: header, decoded: decoded, maxPixelSize: plan.outputSize.longEdge, format: request.format)
     let late = LateSink()
-    let stages = pipeline.stages(to: late)
+    let stages = try pipeline.make(to: late)
     let encoder = try CodecRegistry.encoder(
       for: request.format, layout: pipeline.encoded,
       settings: EncoderSettings(quality: request.quality, iccProfile: pipeline.iccProfile), sink: output)
     late.sink = encoder
     times.resample += watch.lap()
     while let band = try decoder.nextBand() {
+      try deadline.check()
       times.decode += watch.lap()
-      for (plane, rows) in band.planes.enumerated() {
-        for y in 0..<rows.count { try stages.write(rows.samples + y * rows.stride, plane: plane) }
-      }
+      try band.forEachRow { row, plane throws(DownsampleError) in try stages.write(row, plane: plane) }
       times.resample += watch.lap()
     }
     times.decode += watch.lap()
@@ -66,8 +85,39 @@ public enum Downsampler {
         format: request.format, size: pipeline.encoded.size, byteCount: output.byteCount,
         depth: pipeline.encoded.sampleType.byteCount * 8, hasAlpha: pipeline.encoded.hasAlpha,
         hasICCProfile: encoder.hasICCProfile),
-      strategy: strategy.name, peakResidentBytes: Footprint.peakResidentBytes, times: times,
-      warnings: header.notes + pipeline.warnings + encoder.warnings + hiddenMemoryWarnings(source))
+      plan: plan, peakResidentBytes: Footprint.peakResidentBytes, times: times,
+      warnings: header.notes + plan.warnings + pipeline.warnings + encoder.warnings + hiddenMemoryWarnings(source))
+  }
+
+  private static func makePlan(_ decoder: ImageDecoder, _ request: Request, _ source: ByteSource) -> Plan {
+    let resident = request.memory.residentBytes
+    // Others that run at once are in what is resident: a shared ledger counts them, and knows what there is in all.
+    let available =
+      request.ledger?.capacity ?? max(0, request.memory.available - source.temporaryBytesInMemory)
+    return Planner(
+      header: decoder.header, decoding: decoder.planner, request: request,
+      memory: .init(
+        resident: resident, available: available, ceiling: request.memory.ceiling,
+        canSpill: { TemporaryFile.isOnDisk })
+    ).plan()
+  }
+
+  /// Waits until the ledger has the plan's bytes.
+  private static func reserve(
+    _ plan: Plan, _ request: Request, _ deadline: Deadline
+  ) throws(DownsampleError) -> Ledger.Reservation? {
+    guard let ledger = request.ledger else { return nil }
+    do throws(Ledger.Refusal) {
+      return try ledger.reserve(
+        plan.predictedPeakBytes - plan.residentBytes, for: "picture of \(plan.outputSize)", timeout: deadline.remaining)
+    } catch .exceedsCapacity(let capacity) {
+      throw DownsampleError(
+        .overBudget,
+        "needs \(ByteCount.describe(plan.predictedPeakBytes - plan.residentBytes)), the ledger has \(ByteCount.describe(capacity)) in all"
+      )
+    } catch {
+      throw DownsampleError(.deadlinePassed, "the deadline passed while other pictures held the memory")
+    }
   }
 
   /// What the resident set does not show.
@@ -90,6 +140,28 @@ public enum Downsampler {
     guard let color = header.codedColor, color.isHighDynamicRange else { return }
     throw DownsampleError(
       .unsupported, "pictures in \(color.transfer == 16 ? "PQ" : "HLG") (high dynamic range) are not supported")
+  }
+}
+
+extension DecodedBand {
+  /// Gives the rows of all planes in step, so that whoever needs them together keeps few.
+  fileprivate func forEachRow(
+    _ body: (_ row: UnsafeRawPointer, _ plane: Int) throws(DownsampleError) -> Void
+  ) throws(DownsampleError) {
+    if planes.count == 1 {
+      for y in 0..<planes[0].count { try body(planes[0].samples + y * planes[0].stride, 0) }
+      return
+    }
+    let most = planes.map(\.count).max() ?? 0
+    var given = planes.map { _ in 0 }
+    for y in 0..<most {
+      for plane in planes.indices {
+        while given[plane] < planes[plane].count, given[plane] * most <= y * planes[plane].count {
+          try body(planes[plane].samples + given[plane] * planes[plane].stride, plane)
+          given[plane] += 1
+        }
+      }
+    }
   }
 }
 

@@ -4,21 +4,52 @@ import Raster
 
 /// What is wanted.
 public struct Request: Sendable {
-  /// The longest side of the output in pixels, 1 to 65,500. A smaller picture keeps its size and is encoded again.
-  public var maxPixelSize: Int
+  /// What is done when no plan for the wanted size fits the memory.
+  public enum OverBudget: String, Sendable, CaseIterable {
+    /// Nothing is decoded: `.overBudget` is thrown, with the size that would fit.
+    case refuse
+    /// The largest size that fits is made, with a warning.
+    case shrink
+  }
+
+  /// The longest side of the output in pixels, 1 to 65,500. A smaller picture keeps its size and is encoded again. Nil: by
+  /// what memory there is, see `automaticSize`.
+  public var maxPixelSize: Int?
   public var format: OutputFormat
   /// JPEG quality on libjpeg's scale, 1 to 100.
   public var quality: Int
-  /// Threads that may decode at once, 1 or more.
+  /// Threads that may decode at once, 1 to 64. A plan takes fewer where that saves needed memory.
   public var threads: Int
+  /// What the process may hold, in all.
+  public var memory: MemoryBudget
+  /// Where the plan's bytes are reserved before decoding begins, shared by all that is made at once; it is waited for. Nil:
+  /// this picture is alone, and only the budget counts.
+  public var ledger: Ledger?
+  public var overBudget: OverBudget
+  /// How long all may take, waiting included; nil for any time. Checked between rows, tiles and calls of the libraries: one
+  /// such call, the decoding of an undivided HEIC at most, may still be finished.
+  public var deadline: Duration?
 
+  /// - Parameter overBudget: nil is `.refuse`, with an automatic size `.shrink`.
   public init(
-    maxPixelSize: Int = 2048, format: OutputFormat = .jpeg, quality: Int = 85, threads: Int = Request.defaultThreads
+    maxPixelSize: Int? = 2048, format: OutputFormat = .jpeg, quality: Int = 85, threads: Int = Request.defaultThreads,
+    memory: MemoryBudget = MemoryBudget(), ledger: Ledger? = nil, overBudget: OverBudget? = nil,
+    deadline: Duration? = nil
   ) {
     self.maxPixelSize = maxPixelSize
     self.format = format
     self.quality = quality
     self.threads = threads
+    self.memory = memory
+    self.ledger = ledger
+    self.overBudget = overBudget ?? (maxPixelSize == nil ? .shrink : .refuse)
+    self.deadline = deadline
+  }
+
+  /// The longest side that is made where none is asked for: 512 pixels with less than 30 MB available, 1024 with less than
+  /// 80, else 2048.
+  public static func automaticSize(available: Int) -> Int {
+    available < 30 * ByteCount.megabyte ? 512 : available < 80 * ByteCount.megabyte ? 1024 : 2048
   }
 
   func validate() throws(DownsampleError) {
@@ -27,10 +58,16 @@ public struct Request: Sendable {
       throw DownsampleError(
         .usage, "\(name) is \(value); it takes \(range.lowerBound) to \(range.upperBound)")
     }
-    try check("maxPixelSize", maxPixelSize, 1...65_500)
+    if let maxPixelSize { try check("maxPixelSize", maxPixelSize, 1...65_500) }
     try check("quality", quality, 1...100)
-    try check("threads", threads, 1...1024)
+    try check("threads", threads, Self.threadRange)
+    if let deadline, deadline <= .zero {
+      throw DownsampleError(.usage, "the deadline is \(deadline); it has to be positive")
+    }
   }
+
+  /// What `threads` takes.
+  public static let threadRange = 1...64
 
   /// The processors that this process may run on, 4 at most: every thread that decodes holds a tile and a decoder.
   public static var defaultThreads: Int { min(Processors.availableCount, 4) }

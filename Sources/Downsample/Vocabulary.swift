@@ -1,3 +1,4 @@
+import Budget
 import Codecs
 import Raster
 
@@ -8,5 +9,10 @@ public typealias ByteSource = Codecs.ByteSource
 public typealias DownsampleError = Raster.DownsampleError
 public typealias ImageHeader = Codecs.ImageHeader
 public typealias Orientation = Raster.Orientation
+public typealias Allocator = Budget.Allocator
+public typealias ByteCount = Budget.ByteCount
+public typealias Footprint = Budget.Footprint
+public typealias Ledger = Budget.Ledger
+public typealias MemoryBudget = Budget.MemoryBudget
 public typealias OutputFormat = Codecs.OutputFormat
 public typealias PixelSize = Raster.PixelSize

@@ -51,8 +51,7 @@ final class MakeCommand {
     if isPictureOnStandardOutput, isatty(STDOUT_FILENO) == 1 {
       throw DownsampleError(.usage, "the picture would go to a terminal: redirect standard output, or name a file")
     }
-    let request = Request(
-      maxPixelSize: invocation.maxPixelSize, format: name.format, quality: invocation.quality)
+    let request = try invocation.request(format: name.format)
     return try Downsampler.run(try input.openSource(), request: request) { () throws(DownsampleError) in
       let file =
         name.path.isStandardStream

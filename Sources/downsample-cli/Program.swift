@@ -42,6 +42,7 @@ struct Program {
       switch invocation.command {
       case .make: return MakeCommand(invocation: invocation).run()
       case .info: return try InfoCommand(invocation: invocation).run()
+      case .plan: return try PlanCommand(invocation: invocation).run()
       }
     } catch {
       Console.complain("downsample: \(error.message)")

@@ -17,7 +17,8 @@ extension Report {
       "\(inputName): \(input.header.summary)",
       "\(outputName): \(output.format.rawValue.uppercased()) \(output.size)\(depth)\(alpha)\(flattened)\(turned)\(profile), "
         + "\(output.byteCount) bytes",
-      "\(strategy); peak resident memory \(Self.fixed(Double(peakResidentBytes) / 1_048_576)) MB",
+      "\(plan.strategy); peak resident memory \(Self.fixed(Double(peakResidentBytes) / 1_048_576)) MB, "
+        + "predicted \(Self.fixed(Double(plan.predictedPeakBytes) / 1_048_576))",
       "\(milliseconds(times.total)): " + stages.map { "\($0) \(milliseconds($1))" }.joined(separator: ", "),
     ]
   }

@@ -6,6 +6,7 @@ import Downsample
   import Glibc
 #endif
 
+Allocator.configure()
 StandardStreams.reserve()
 ProcessSignals.install()
 exit(Program(arguments: Path.arguments).run())

@@ -50,54 +50,51 @@ private final class Shared<Value: Sendable>: Sendable {
   }
 
   /// A small job that came later waits behind a large one, and goes when that one gives up.
-  @Test func firstComeFirstServed() async throws {
+  @Test func firstComeFirstServed() throws {
     let ledger = Ledger(capacity: 10)
     let held = try ledger.reserve(6, for: "held")
     let order = Shared<[String]>([])
-    let large = Task {
-      let reservation = try await ledger.reservation(8, for: "large")
-      order.change { $0.append("large") }
-      reservation.release()
+    let kept = Shared<[Ledger.Reservation]>([])
+    func queue(_ bytes: Int, _ name: String) throws -> Ledger.Ticket {
+      try ledger.enqueue(bytes, for: name) { result in
+        switch result {
+        case .success(let reservation):
+          order.change { $0.append(name) }
+          kept.change { $0.append(reservation) }
+        case .failure(let refusal): order.change { $0.append("\(name) \(refusal)") }
+        }
+      }
     }
-    while ledger.waitingCount < 1 { await Task.yield() }
-    let small = Task {
-      let reservation = try await ledger.reservation(2, for: "small")
-      order.change { $0.append("small") }
-      reservation.release()
-    }
-    while ledger.waitingCount < 2 { await Task.yield() }
-    try await Task.sleep(for: .milliseconds(30))
-    #expect(order.now == [])
+    _ = try queue(8, "large")
+    _ = try queue(2, "small")
+    #expect(order.now == [] && ledger.waitingCount == 2)
     held.release()
-    try await large.value
-    try await small.value
-    #expect(order.now.sorted() == ["large", "small"])
+    #expect(order.now == ["large", "small"])
+    #expect(ledger.reservations.map(\.name) == ["large", "small"])
+    kept.change { $0 = [] }
+    #expect(ledger.reservedBytes == 0)
 
     let again = try ledger.reserve(6, for: "again")
-    let givenUp = Task { try await ledger.reservation(8, for: "large", timeout: .milliseconds(40)) }
-    while ledger.waitingCount < 1 { await Task.yield() }
-    let behind = Task { try await ledger.reservation(2, for: "small") }
-    await #expect(throws: Ledger.Refusal.timedOut) { try await givenUp.value }
-    try await behind.value.release()
+    let large = try queue(8, "large")
+    _ = try queue(2, "small")
+    large.cancel()
+    large.cancel()
+    #expect(order.now.suffix(2).sorted() == ["large cancelled", "small"])
     again.release()
-    #expect(ledger.reservedBytes == 0)
+    kept.change { $0 = [] }
+    #expect(ledger.reservedBytes == 0 && ledger.waitingCount == 0)
   }
 
-  @Test func cancelling() async throws {
+  @Test func cancelling() throws {
     let ledger = Ledger(capacity: 1)
     let held = try ledger.reserve(1, for: "held")
-    let task = Task { try await ledger.reservation(1, for: "b") }
-    while ledger.waitingCount < 1 { await Task.yield() }
-    task.cancel()
-    await #expect(throws: Ledger.Refusal.cancelled) { try await task.value }
+    #expect(throws: Ledger.Refusal.cancelled) {
+      try ledger.reserve(1, for: "b") { ticket in
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.03) { ticket.cancel() }
+      }
+    }
     #expect(ledger.waitingCount == 0 && ledger.reservedBytes == 1)
     held.release()
-    // Cancelled before it came.
-    let late = Task {
-      withUnsafeCurrentTask { $0?.cancel() }
-      return try await ledger.reservation(1, for: "c")
-    }
-    if let reservation = try? await late.value { reservation.release() }
     #expect(ledger.reservedBytes == 0)
   }
 

@@ -62,7 +62,7 @@ import Testing
     let picture = Picture(CPIC_PHOTO, 403, 301)
     let file = picture.converted(channels: 1).jpeg()
     let made = try make(file, max: longEdge)
-    #expect(made.report.strategy.contains(scale), "\(made.report.strategy)")
+    #expect(made.report.plan.strategy.contains(scale), "\(made.report.plan.strategy)")
     try expectNoShift(file, max: longEdge, mean: gray, "gray")
     try expectNoShift(picture.jpeg { cpic_jpeg_set_sampling(&$0, 444) }, max: longEdge, mean: colour, "4:4:4")
     try expectNoShift(picture.jpeg { $0.progressive = true }, max: longEdge, mean: colour, "progressive 4:2:0")

@@ -288,7 +288,7 @@ import Testing
       ).report
       #expect(tiled.input.header.kind == kind && tiled.input.header.arrangement == .tiled)
       #expect(tiled.input.header.tileSize == PixelSize(width: 64, height: 64))
-      #expect(tiled.input.header.subsampling == "4:2:0" && tiled.strategy.contains("64x64"))
+      #expect(tiled.input.header.subsampling == "4:2:0" && tiled.plan.strategy.contains("64x64"))
     }
   }
 }

@@ -18,6 +18,11 @@ struct Made {
   var size: PixelSize { PixelSize(width: picture.width, height: picture.height) }
 }
 
+extension MemoryBudget {
+  /// Enough for anything: the tests' own process is beyond the default ceiling.
+  static let ample = MemoryBudget(ceiling: 16 << 30)
+}
+
 /// Runs the whole way from `bytes` to bytes, through a file without a name.
 func makeBytes(_ source: any ByteSource, request: Request) throws -> (bytes: [UInt8], report: Report) {
   var template = Array((NSTemporaryDirectory() + "/downsample-test-XXXXXX").utf8CString)
@@ -35,7 +40,9 @@ func makeBytes(_ source: any ByteSource, request: Request) throws -> (bytes: [UI
 func make(
   _ bytes: [UInt8], max maxPixelSize: Int = 2048, _ format: OutputFormat = .png, quality: Int = 95, threads: Int = 2
 ) throws -> Made {
-  let request = Request(maxPixelSize: maxPixelSize, format: format, quality: quality, threads: threads)
+  let request = Request(
+    maxPixelSize: maxPixelSize, format: format, quality: quality, threads: threads,
+    memory: .ample)
   let (made, report) = try makeBytes(MemorySource(bytes), request: request)
   let file = try #require(DecodedFile(made), "the output cannot be read")
   #expect(file.info.warnings == 0)

@@ -12,7 +12,7 @@ import Testing
 
   /// Runs to a file of the folder. Nil when the picture was made; the file is then removed.
   private func failure(of bytes: [UInt8], max: Int = 16, _ format: OutputFormat = .png) -> DownsampleError? {
-    let request = Request(maxPixelSize: max, format: format, threads: 2)
+    let request = Request(maxPixelSize: max, format: format, threads: 2, memory: .ample)
     do {
       _ = try Downsampler.run(MemorySource(bytes), request: request) { () throws(DownsampleError) in
         try OutputFile(path: folder("out"))
@@ -167,7 +167,8 @@ import Testing
 
   @Test func anOutputThatCannotBeMadeIsSaidBeforeDecoding() throws {
     let error = #expect(throws: DownsampleError.self) {
-      try Downsampler.run(MemorySource(Self.files[0].1), request: Request()) { () throws(DownsampleError) in
+      try Downsampler.run(MemorySource(Self.files[0].1), request: Request(memory: .ample)) {
+        () throws(DownsampleError) in
         try OutputFile(path: folder("no/such/folder/out.jpg"))
       }
     }
@@ -177,7 +178,8 @@ import Testing
   @Test func theOutputIsOpenedOnlyForAGoodHeader() {
     var isOpened = false
     #expect(throws: DownsampleError.self) {
-      try Downsampler.run(MemorySource(Array("GIF89a".utf8)), request: Request()) { () throws(DownsampleError) in
+      try Downsampler.run(MemorySource(Array("GIF89a".utf8)), request: Request(memory: .ample)) {
+        () throws(DownsampleError) in
         isOpened = true
         return try OutputFile(path: folder("out"))
       }

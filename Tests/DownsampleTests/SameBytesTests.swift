@@ -22,7 +22,7 @@ import Testing
   @Test(arguments: files.indices, OutputFormat.allCases)
   func everySource(index: Int, format: Codecs.OutputFormat) throws {
     let bytes = Self.files[index]
-    let request = Request(maxPixelSize: 90, format: format, threads: 2)
+    let request = Request(maxPixelSize: 90, format: format, threads: 2, memory: .ample)
     let expected = try makeBytes(MemorySource(bytes), request: request).bytes
     try Data(bytes).write(to: URL(fileURLWithPath: folder.text("in")))
     #expect(try makeBytes(FileSource(path: folder("in")), request: request).bytes == expected)
@@ -44,9 +44,11 @@ import Testing
 
   @Test func theNumberOfThreadsDoesNotMatter() throws {
     for bytes in Self.files.suffix(2) {
-      let one = try makeBytes(MemorySource(bytes), request: Request(maxPixelSize: 90, threads: 1)).bytes
+      let one = try makeBytes(MemorySource(bytes), request: Request(maxPixelSize: 90, threads: 1, memory: .ample)).bytes
       for threads in [2, 3, 8] {
-        #expect(try makeBytes(MemorySource(bytes), request: Request(maxPixelSize: 90, threads: threads)).bytes == one)
+        #expect(
+          try makeBytes(MemorySource(bytes), request: Request(maxPixelSize: 90, threads: threads, memory: .ample)).bytes
+            == one)
       }
     }
   }

@@ -1,3 +1,4 @@
+import Budget
 import CJPEG
 import Raster
 
@@ -12,6 +13,22 @@ final class JPEGEncoder: ImageEncoder {
     let writer: OpaquePointer
     deinit { cjpeg_discard(writer) }
   }
+
+  /// What encoding will hold: our block of output, libjpeg's tables, the rows that wait until a row of MCUs is complete, those
+  /// by which luma is ahead of chroma among them, and libjpeg's own rows where it converts from RGB.
+  static func memory(layout: EncodedLayout) -> [MemoryUse] {
+    let width = (layout.size.width + 31) & ~15
+    let rows =
+      switch layout.color {
+      case .ycbcr420: width * 2 * (mostRowsAhead + 16)
+      case .rgb: width * 3 * 40
+      case .gray: width * 24
+      }
+    return [MemoryUse("JPEG encoder", rows + (96 << 10))]
+  }
+
+  /// Rows by which a plane is ahead of another that the pipeline fills in step.
+  private static let mostRowsAhead = 48
 
   init(layout: EncodedLayout, settings: EncoderSettings, sink: ByteSink) throws(DownsampleError) {
     guard layout.size.longEdge <= 65500 else {

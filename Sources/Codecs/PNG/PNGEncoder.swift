@@ -1,3 +1,4 @@
+import Budget
 import CPNG
 import Raster
 
@@ -14,6 +15,11 @@ final class PNGEncoder: ImageEncoder {
   private struct Handle: ~Copyable {
     let writer: OpaquePointer
     deinit { cpng_discard(writer) }
+  }
+
+  /// What encoding will hold: zlib's state, and libpng's rows: this one, the one before, and one filtered by each filter.
+  static func memory(layout: EncodedLayout) -> [MemoryUse] {
+    [MemoryUse("PNG encoder", layout.planes[0].bytesPerRow * 5 + (400 << 10))]
   }
 
   init(layout: EncodedLayout, settings: EncoderSettings, sink: ByteSink) throws(DownsampleError) {

@@ -34,8 +34,8 @@ public struct Report: Sendable {
 
   public var input: Input
   public var output: Output
-  /// How the picture was decoded.
-  public var strategy: String
+  /// How it was made, and the prediction.
+  public var plan: Plan
   /// The most that was resident at once in this process since it began, in bytes.
   public var peakResidentBytes: Int
   public var times: Times

@@ -73,8 +73,12 @@ extension Report {
         ("has_icc_profile", .boolean(output.hasICCProfile)), ("file_bytes", .integer(output.byteCount)),
       ]
     return JSON.object([
-      ("input", .object(source)), ("output", .object(result)), ("strategy", .string(strategy)),
-      ("peak_rss_bytes", .integer(peakResidentBytes)), ("header_ms", .milliseconds(times.header)),
+      ("input", .object(source)), ("output", .object(result)), ("strategy", .string(plan.strategy)),
+      ("threads", .integer(plan.threads)),
+      ("spilled_bytes", .integer(plan.spilledBytes)),
+      ("predicted_peak_bytes", .integer(plan.predictedPeakBytes)), ("peak_rss_bytes", .integer(peakResidentBytes)),
+      ("available_bytes", .integer(plan.availableBytes)), ("limit_bytes", .integer(plan.limitBytes)),
+      ("header_ms", .milliseconds(times.header)),
       ("decode_ms", .milliseconds(times.decode)), ("resample_ms", .milliseconds(times.resample)),
       ("encode_ms", .milliseconds(times.encode)), ("commit_ms", .milliseconds(times.commit)),
       ("total_ms", .milliseconds(times.total)), ("warnings", .array(warnings.map(JSON.string))),

@@ -13,11 +13,8 @@ struct TemporaryFile: ~Copyable {
   let isInMemory: Bool
 
   init() throws(DownsampleError) {
-    var folders: [Path] = []
-    if let named = getenv("TMPDIR"), named.pointee != 0 { folders.append(Path(cString: named)) }
-    folders.append("/var/tmp")
     var causes: [String] = []
-    for folder in folders {
+    for folder in Self.folders {
       if let opened = Self.open(in: folder) {
         descriptor = opened
         isInMemory = SystemCalls.status(of: opened).map { FileSystemKind(device: $0.st_dev).isInMemory } ?? false
@@ -27,6 +24,19 @@ struct TemporaryFile: ~Copyable {
     }
     throw DownsampleError(
       .inputOutput, "no temporary file can be made (set TMPDIR to a folder): \(causes.joined(separator: "; "))")
+  }
+
+  private static var folders: [Path] {
+    var folders: [Path] = []
+    if let named = getenv("TMPDIR"), named.pointee != 0 { folders.append(Path(cString: named)) }
+    folders.append("/var/tmp")
+    return folders
+  }
+
+  /// Whether a temporary file can be made, and would not itself be memory.
+  static var isOnDisk: Bool {
+    guard let file = try? TemporaryFile() else { return false }
+    return !file.isInMemory
   }
 
   deinit { close(descriptor) }

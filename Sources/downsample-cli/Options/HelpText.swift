@@ -7,6 +7,7 @@ enum HelpText {
     "downsample --max 512 --format png photo.jpg thumbnails/",
     "curl -fsS https://example.com/large.jpg | downsample - small.jpg",
     "downsample info --json *.heic",
+    "downsample plan --memory 64MB --max 4096 *.jpg",
   ]
 
   /// - Parameter columns: the longest line; the option names take what they need of it.
@@ -85,6 +86,7 @@ extension DownsampleError.Code {
     case .internalFault: "a fault of ours"
     case .cannotCreate: "the output cannot be made"
     case .inputOutput: "reading or writing failed"
+    case .deadlinePassed: "the deadline passed"
     case .overBudget: "more memory is needed than may be taken, or than there is"
     }
   }

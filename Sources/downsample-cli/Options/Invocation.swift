@@ -6,13 +6,27 @@ struct Invocation: Equatable {
   var command = Command.make
   var operands: [Path] = []
 
-  /// The longest side of the result, in pixels.
-  var maxPixelSize = 2048
+  /// The longest side of the result, in pixels; nil: by what memory there is.
+  var maxPixelSize: Int? = 2048
   /// Of a JPEG, 1 to 100.
   var quality = 85
   /// Nil: the output name's extension says it.
   var format: OutputFormat?
   var noClobber = false
+
+  /// Nil: what the environment says, else the default.
+  var memory: Memory?
+  /// Nil: refuse, shrink with an automatic size.
+  var overBudget: Request.OverBudget?
+  /// Nil: as many as there are processors, within limits.
+  var threads: Int?
+  var deadline: Duration?
+
+  enum Memory: Equatable {
+    /// Bytes.
+    case ceiling(Int)
+    case automatic
+  }
 
   var json = false
   var quiet = false

@@ -26,22 +26,34 @@ struct OptionSpec: Sendable {
     OptionSpec(name: name, short: short, commands: commands, help: help, value: .flag(set))
   }
 
-  /// `--max N`: a whole number within `range`.
+  /// `--quality N`: a whole number within `range`.
   static func number(
     _ name: String, short: String? = nil, _ placeholder: String = "N", range: ClosedRange<Int>,
     commands: Set<Command>, help: String, _ set: @escaping @Sendable (inout Invocation, Int) -> Void
   ) -> OptionSpec {
+    number(name, short: short, placeholder, range: range, word: nil, commands: commands, help: help) {
+      if let number = $1 { set(&$0, number) }
+    }
+  }
+
+  /// `--max N`: a whole number within `range`, or nil for `word`.
+  static func number(
+    _ name: String, short: String? = nil, _ placeholder: String = "N", range: ClosedRange<Int>, word: String?,
+    commands: Set<Command>, help: String, _ set: @escaping @Sendable (inout Invocation, Int?) -> Void
+  ) -> OptionSpec {
     OptionSpec(
       name: name, short: short, commands: commands, help: help,
       value: .value(placeholder: placeholder) { (invocation, text) throws(DownsampleError) in
+        if let word, text.lowercased() == word { return set(&invocation, nil) }
+        let orWord = word.map { " or \($0)" } ?? ""
         // Digits alone: Int() would take a plus sign as well.
         guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
           throw DownsampleError(
-            .usage, "'\(text)' is not a whole number from \(range.lowerBound) to \(range.upperBound)")
+            .usage, "'\(text)' is not a whole number from \(range.lowerBound) to \(range.upperBound)\(orWord)")
         }
         guard let number = Int(text), range.contains(number) else {
           throw DownsampleError(
-            .usage, "\(text) is out of range; it takes \(range.lowerBound) to \(range.upperBound)")
+            .usage, "\(text) is out of range; it takes \(range.lowerBound) to \(range.upperBound)\(orWord)")
         }
         set(&invocation, number)
       })
@@ -64,5 +76,14 @@ struct OptionSpec: Sendable {
         }
         set(&invocation, choice)
       })
+  }
+
+  /// A text that the setter understands, or throws a `usage` error about.
+  static func text(
+    _ name: String, short: String? = nil, _ placeholder: String, commands: Set<Command>, help: String,
+    _ set: @escaping @Sendable (inout Invocation, String) throws(DownsampleError) -> Void
+  ) -> OptionSpec {
+    OptionSpec(
+      name: name, short: short, commands: commands, help: help, value: .value(placeholder: placeholder, set))
   }
 }

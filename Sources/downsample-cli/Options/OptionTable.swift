@@ -1,20 +1,41 @@
 import Codecs
+import Downsample
+import Raster
 
 /// Every option there is. A new one is an entry here and a property of `Invocation`.
 enum OptionTable {
   static let all: [OptionSpec] = [
     .number(
-      "--max", range: 1...65_500, commands: [.make],
-      help: "The longest side of the result, in pixels; a smaller picture keeps its size. Default: 2048."
+      "--max", "N|auto", range: 1...65_500, word: "auto", commands: [.make, .plan],
+      help:
+        "The longest side of the result, in pixels; a smaller picture keeps its size. auto: 512 with less than 30 MB available, 1024 with less than 80, else 2048. Default: 2048."
     ) { $0.maxPixelSize = $1 },
     .choice(
-      "--format", "KIND", of: OutputFormat.self, aliases: ["jpg": .jpeg], commands: [.make],
+      "--format", "KIND", of: OutputFormat.self, aliases: ["jpg": .jpeg], commands: [.make, .plan],
       help: "jpeg or png. Default: what OUTPUT's extension says; jpeg when it has none or is -."
     ) { $0.format = $1 },
     .number(
-      "--quality", range: 1...100, commands: [.make],
+      "--quality", range: 1...100, commands: [.make, .plan],
       help: "The quality of a JPEG, from 1 to 100. Default: 85."
     ) { $0.quality = $1 },
+    .text(
+      "--memory", "SIZE|auto", commands: [.make, .plan],
+      help:
+        "The most memory that may be held: 120MB, 64MiB, bytes; auto: the container's or the machine's limit. Default: DOWNSAMPLE_MEMORY, else 120MB."
+    ) { (invocation, text) throws(DownsampleError) in invocation.memory = try Invocation.Memory(text) },
+    .choice(
+      "--over-budget", "WHAT", of: Request.OverBudget.self, commands: [.make, .plan],
+      help:
+        "What to do when the result would take more memory than that: refuse, or shrink it until it fits. Default: refuse; shrink with --max auto."
+    ) { $0.overBudget = $1 },
+    .number(
+      "--threads", range: Request.threadRange, commands: [.make, .plan],
+      help: "The most threads that decode at once. Default: as many as there are processors, 4 at most."
+    ) { $0.threads = $1 },
+    .text(
+      "--deadline", "TIME", commands: [.make],
+      help: "Give up after this time: 30s, 500ms, 2m. Default: never."
+    ) { (invocation, text) throws(DownsampleError) in invocation.deadline = try Duration(option: text) },
     .flag(
       "--no-clobber", commands: [.make],
       help:

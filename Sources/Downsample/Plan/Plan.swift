@@ -1,0 +1,80 @@
+import Budget
+import Codecs
+import Raster
+
+/// How a picture will be made, and the memory that it will take: decided from its header, before anything is decoded.
+public struct Plan: Sendable {
+  /// When a part of the work holds its memory.
+  public enum Phase: String, Sendable {
+    /// Until the first rows come.
+    case beforeRows = "before rows"
+    /// While rows flow.
+    case rows
+    /// From the beginning to the end.
+    case throughout
+  }
+
+  /// A part of the work, and what it holds.
+  public struct Stage: Sendable, Equatable {
+    public var name: String
+    /// Resident bytes at most.
+    public var bytes: Int
+    public var phase: Phase
+  }
+
+  /// A way that was considered, in the order of considering.
+  public struct Rung: Sendable, Equatable {
+    public var strategy: String
+    public var threads: Int
+    /// What goes to a temporary file, in bytes, as far as it can be foreseen; 0 for nothing.
+    public var spilledBytes: Int
+    public var predictedPeakBytes: Int
+    public var fits: Bool
+  }
+
+  /// The output's size, as displayed.
+  public let outputSize: PixelSize
+  public let format: OutputFormat
+  /// How the picture is decoded, for people.
+  public let strategy: String
+  /// Threads that decode at once.
+  public let threads: Int
+  /// What goes to a temporary file rather than into memory, in bytes, as far as it can be foreseen.
+  public let spilledBytes: Int
+  /// What is held beside what was resident when the plan was made.
+  public let stages: [Stage]
+  /// What was resident in the process when the plan was made, in bytes.
+  public let residentBytes: Int
+  /// The most resident memory that the process will reach, in bytes.
+  public let predictedPeakBytes: Int
+  /// The most that the process may reach, in bytes: the ceiling, or what the control group or the machine leaves.
+  public let limitBytes: Int
+  /// What could be taken when the plan was made, in bytes.
+  public let availableBytes: Int
+  /// Whether the prediction is within the limit.
+  public let fits: Bool
+  /// Every way that was considered; the last is the one taken, or, where nothing fits, the one nearest to fitting is.
+  public let ladder: [Rung]
+  /// The longest side that would fit, in pixels; nil where this one does, and where none does.
+  public let largestFittingSize: Int?
+  /// What the chosen way costs in quality, and what was shrunk: one sentence each.
+  public let warnings: [String]
+
+  /// How the decoder is to go about it.
+  let decoding: DecodingStrategy
+  /// Whether a higher ceiling would help: not where the control group or the machine is what limits.
+  let isLimitedByCeiling: Bool
+
+  /// "needs 143 MB, has 120 MB", with why and what would fit where it does not.
+  public var verdict: String {
+    let sizes = "needs \(ByteCount.describe(predictedPeakBytes)), has \(ByteCount.describe(limitBytes))"
+    if fits { return sizes }
+    let reasons = stages.sorted { $0.bytes > $1.bytes }.prefix(2).filter { $0.bytes >= 1 << 16 }
+      .map { "\($0.name) \(ByteCount.describe($0.bytes))" }
+    let because = reasons.isEmpty ? "" : ", because of \(reasons.joined(separator: " and "))"
+    var ways: [String] = []
+    if let largestFittingSize { ways.append("--max \(largestFittingSize) would fit") }
+    if isLimitedByCeiling { ways.append("--memory \(ByteCount.megabytes(predictedPeakBytes))MB") }
+    return sizes + because + (ways.isEmpty ? "" : "; " + ways.joined(separator: ", or "))
+  }
+}

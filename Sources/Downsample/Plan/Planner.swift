@@ -1,0 +1,130 @@
+import Budget
+import Codecs
+import Raster
+
+/// Makes plans: a pure function of the header, the request and what memory there is.
+struct Planner {
+  let header: ImageHeader
+  let decoding: any DecodingPlanner
+  let request: Request
+  let memory: MemoryState
+
+  /// What memory there is, in bytes, when a plan is made.
+  struct MemoryState {
+    /// Of the process.
+    var resident: Int
+    /// What may be taken beside that.
+    var available: Int
+    var ceiling: Int
+    /// Whether there is a folder for temporary files that is not itself in memory. Asked only where it matters.
+    var canSpill: () -> Bool
+  }
+
+  /// The plan for the request's size; where nothing fits and the request says so, for the largest size that does.
+  func plan() -> Plan {
+    let wanted = request.maxPixelSize ?? Request.automaticSize(available: memory.available)
+    let plan = self.plan(maxPixelSize: wanted)
+    if plan.fits || request.overBudget == .refuse { return plan }
+    guard let fitting = plan.largestFittingSize else { return plan }
+    return self.plan(
+      maxPixelSize: fitting,
+      warnings: ["made \(fitting) pixels long instead of \(min(wanted, header.size.longEdge)): \(plan.verdict)"])
+  }
+
+  private func plan(maxPixelSize: Int, warnings: [String] = []) -> Plan {
+    let (best, ladder) = choose(maxPixelSize)
+    let fits = ladder.last!.fits
+    return Plan(
+      outputSize: best.outputSize, format: request.format, strategy: best.strategy.name, threads: best.strategy.threads,
+      spilledBytes: best.spilled, stages: best.stages, residentBytes: memory.resident,
+      predictedPeakBytes: memory.resident + best.added, limitBytes: limit, availableBytes: memory.available, fits: fits,
+      ladder: ladder, largestFittingSize: fits ? nil : largestFitting(below: maxPixelSize),
+      warnings: warnings + [best.strategy.warning].compactMap { $0 }, decoding: best.strategy,
+      isLimitedByCeiling: memory.available >= memory.ceiling - memory.resident)
+  }
+
+  private var limit: Int { min(memory.ceiling, memory.resident + memory.available) }
+
+  /// One way to make the picture, with what it adds to the resident memory.
+  private struct Candidate {
+    var strategy: DecodingStrategy
+    var outputSize: PixelSize
+    var stages: [Plan.Stage]
+    var added: Int
+    var spilled: Int
+  }
+
+  /// The first way of the ladder that fits, or the one that needs least; and what was considered.
+  private func choose(_ maxPixelSize: Int) -> (Candidate, [Plan.Rung]) {
+    var ladder: [Plan.Rung] = []
+    var least: Candidate?
+    for candidate in candidates(maxPixelSize) {
+      let fits = candidate.added <= memory.available
+      ladder.append(
+        Plan.Rung(
+          strategy: candidate.strategy.name, threads: candidate.strategy.threads, spilledBytes: candidate.spilled,
+          predictedPeakBytes: memory.resident + candidate.added, fits: fits))
+      if fits { return (candidate, ladder) }
+      if least.map({ candidate.added < $0.added }) ?? true { least = candidate }
+    }
+    return (least!, ladder)
+  }
+
+  /// Fewer threads, spilling, a stronger pre-shrink: in this order.
+  private func candidates(_ maxPixelSize: Int) -> [Candidate] {
+    let target = header.size.fitted(to: maxPixelSize).oriented(by: header.orientation)
+    return decoding.strategies(target: target, threads: request.threads).flatMap { strategy in
+      let whole = candidate(strategy, maxPixelSize)
+      guard let spillable = strategy.spillable, whole.added > memory.available, memory.canSpill() else {
+        return [whole]
+      }
+      // What is left for it beside everything else.
+      var spilling = strategy
+      spilling.spillable!.share = min(
+        spillable.wanted, max(spillable.least, memory.available - (whole.added - spillable.wanted)))
+      return [whole, candidate(spilling, maxPixelSize)]
+    }
+  }
+
+  private func candidate(_ strategy: DecodingStrategy, _ maxPixelSize: Int) -> Candidate {
+    let pipeline = Pipeline(
+      header: header, decoded: strategy.layout, maxPixelSize: maxPixelSize, format: request.format)
+    var stages = [Plan.Stage(name: "code and tables", bytes: Self.codeBytes, phase: .throughout)]
+    func add(_ uses: [MemoryUse], _ phase: Plan.Phase) {
+      stages += uses.filter { $0.bytes > 0 }.map { Plan.Stage(name: $0.name, bytes: $0.bytes, phase: phase) }
+    }
+    add(strategy.held, .throughout)
+    if let spillable = strategy.spillable { add([MemoryUse(spillable.name, spillable.share)], .throughout) }
+    add(strategy.passing, .beforeRows)
+    add(pipeline.memory, .rows)
+    let settings = EncoderSettings(quality: request.quality, iccProfile: pipeline.iccProfile)
+    add(CodecRegistry.encoderMemory(for: request.format, layout: pipeline.encoded, settings: settings), .rows)
+
+    func total(_ phase: Plan.Phase) -> Int {
+      stages.filter { $0.phase == phase }.map { MemoryUse("", $0.bytes) }.totalBytes
+    }
+    let (added, isTooMuch) = total(.throughout).addingReportingOverflow(max(total(.beforeRows), total(.rows)))
+    return Candidate(
+      strategy: strategy, outputSize: pipeline.encoded.size, stages: stages,
+      // Half of what can be counted is more than any machine has, and leaves room for sums.
+      added: isTooMuch ? .max / 2 : min(added, .max / 2),
+      spilled: strategy.spillable.map { $0.wanted - $0.share } ?? 0)
+  }
+
+  /// Pages of the program, of the C library and of libjpeg and libpng that are touched only once decoding has begun, and
+  /// the allocator's rounding. See docs/memory-model.md.
+  static let codeBytes = 1536 << 10
+
+  /// The longest side for which some way fits, by bisection: what a plan needs hardly ever grows as the output shrinks, and
+  /// what is found is known to fit.
+  private func largestFitting(below maxPixelSize: Int) -> Int? {
+    func fits(_ side: Int) -> Bool { candidates(side).contains { $0.added <= memory.available } }
+    var low = 0
+    var high = min(maxPixelSize, header.size.longEdge)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if fits(middle) { low = middle } else { high = middle }
+    }
+    return low > 0 ? low : nil
+  }
+}
