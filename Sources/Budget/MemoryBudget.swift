@@ -36,9 +36,25 @@ public struct MemoryBudget: Sendable {
 
   /// What may still be taken, in bytes, 0 at least: the ceiling less what is resident; less where the control group (its
   /// limit minus its use, inactive file cache not counted) or the machine (MemAvailable) has less.
-  public var available: Int {
+  public var available: Int { state.available }
+
+  /// One look at all of it.
+  public struct State: Sendable {
+    /// `residentBytes`.
+    public var resident: Int
+    /// `available`.
+    public var available: Int
+    /// Whether a higher ceiling would leave more: the control group and the machine have enough.
+    public var isLimitedByCeiling: Bool
+  }
+
+  public var state: State {
+    let resident = residentBytes
     let machine = files.value(of: "MemAvailable", in: "/proc/meminfo") ?? .max
-    return max(0, min(ceiling - residentBytes, ControlGroup(files: files).available ?? .max, machine))
+    let others = min(ControlGroup(files: files).available ?? .max, machine)
+    return State(
+      resident: resident, available: max(0, min(ceiling - resident, others)),
+      isLimitedByCeiling: ceiling - resident <= others)
   }
 
   /// Whether so many bytes more can be taken and `safetyMargin` bytes still be left. Both 0 or more.

@@ -38,13 +38,16 @@ enum BuiltProgram {
   }
 
   /// Runs the program to its end. Output and errors go through files, which no amount of either can block.
-  static func run(_ arguments: [String], input: URL? = nil, in folder: URL) throws -> Result {
+  static func run(
+    _ arguments: [String], input: URL? = nil, environment: [String: String] = [:], in folder: URL
+  ) throws -> Result {
     let streams = ["stdout", "stderr"].map { folder.appending(path: ".\($0)-\(UUID().uuidString)") }
     for stream in streams { try #require(FileManager.default.createFile(atPath: stream.path, contents: nil)) }
     defer { for stream in streams { try? FileManager.default.removeItem(at: stream) } }
     let process = Process()
     process.executableURL = try url()
     process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.currentDirectoryURL = folder
     process.standardInput = try input.map { try FileHandle(forReadingFrom: $0) } ?? FileHandle.nullDevice
     process.standardOutput = try FileHandle(forWritingTo: streams[0])

@@ -33,11 +33,12 @@ import Testing
   }
 
   @Test func everyOptionOfTheTableSetsSomething() throws {
+    let words = ["--format": "png", "--over-budget": "shrink"]
     for spec in OptionTable.all {
       var request = Invocation()
       switch spec.value {
       case .flag(let set): set(&request)
-      case .value(_, let set): try set(&request, spec.name == "--format" ? "png" : "77")
+      case .value(_, let set): try set(&request, words[spec.name] ?? "7")
       }
       #expect(request != Invocation(), "\(spec.name)")
       #expect(spec.name.hasPrefix("--"))
@@ -113,17 +114,34 @@ import Testing
   }
 
   @Test func wrongValues() {
-    #expect(complaint("a", "b", "--max") == "--max needs a value: --max N")
-    #expect(complaint("--max=", "a", "b") == "--max needs a value: --max N")
+    #expect(complaint("a", "b", "--max") == "--max needs a value: --max N|auto")
+    #expect(complaint("--max=", "a", "b") == "--max needs a value: --max N|auto")
     #expect(complaint("--json=yes", "a", "b") == "--json takes no value")
-    #expect(complaint("--max=0", "a", "b") == "--max: 0 is out of range; it takes 1 to 65500")
-    #expect(complaint("--max", "65501", "a", "b") == "--max: 65501 is out of range; it takes 1 to 65500")
+    #expect(complaint("--max=0", "a", "b") == "--max: 0 is out of range; it takes 1 to 65500 or auto")
+    #expect(complaint("--max", "65501", "a", "b") == "--max: 65501 is out of range; it takes 1 to 65500 or auto")
     #expect(complaint("--max", "99999999999999999999", "a", "b").contains("out of range"))
     #expect(complaint("--quality", "101", "a", "b") == "--quality: 101 is out of range; it takes 1 to 100")
     for text in ["big", "-5", "+5", "5.0", "0x10", "5 ", "٥"] {
-      #expect(complaint("--max", text, "a", "b") == "--max: '\(text)' is not a whole number from 1 to 65500")
+      #expect(complaint("--max", text, "a", "b") == "--max: '\(text)' is not a whole number from 1 to 65500 or auto")
     }
     #expect(complaint("--format", "webp", "a", "b") == "--format: 'webp' is not known; it takes jpeg or png")
+  }
+
+  @Test func memoryAndTime() throws {
+    #expect(try parse("--memory", "64MiB", "a", "b").memory == .ceiling(64 << 20))
+    #expect(try parse("--memory=AUTO", "a", "b").memory == .automatic)
+    #expect(complaint("--memory", "lots", "a", "b").contains("'lots' is not a size"))
+    #expect(try parse("--max", "auto", "a", "b").maxPixelSize == nil)
+    #expect(try parse("plan", "--over-budget", "shrink", "a").overBudget == .shrink)
+    #expect(complaint("--threads", "0", "a", "b").contains("1 to 64"))
+    for (text, time) in [
+      ("30s", Duration.seconds(30)), ("500ms", .milliseconds(500)), ("2m", .seconds(120)), ("1.5", .milliseconds(1500)),
+      ("1h", .seconds(3600)),
+    ] { #expect(try parse("--deadline", text, "a", "b").deadline == time) }
+    for text in ["0", "-1s", "soon", "1d", "1e3s", "s", "1..5s", "99999999999999h"] {
+      #expect(complaint("--deadline", text, "a", "b").contains("is not a time"), "\(text)")
+    }
+    #expect(complaint("info", "--memory", "1GB", "a") == "--memory means nothing with 'info'")
   }
 
   @Test func helpAndVersionNeedNothingElse() throws {

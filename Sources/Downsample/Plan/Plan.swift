@@ -74,7 +74,9 @@ public struct Plan: Sendable {
     let because = reasons.isEmpty ? "" : ", because of \(reasons.joined(separator: " and "))"
     var ways: [String] = []
     if let largestFittingSize { ways.append("--max \(largestFittingSize) would fit") }
-    if isLimitedByCeiling { ways.append("--memory \(ByteCount.megabytes(predictedPeakBytes))MB") }
+    if isLimitedByCeiling {
+      ways.append("--memory \(ByteCount.megabytes(predictedPeakBytes + Planner.residentNoise))MB")
+    }
     return sizes + because + (ways.isEmpty ? "" : "; " + ways.joined(separator: ", or "))
   }
 }

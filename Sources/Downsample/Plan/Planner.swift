@@ -16,6 +16,8 @@ struct Planner {
     /// What may be taken beside that.
     var available: Int
     var ceiling: Int
+    /// Whether a higher ceiling would leave more.
+    var isLimitedByCeiling: Bool
     /// Whether there is a folder for temporary files that is not itself in memory. Asked only where it matters.
     var canSpill: () -> Bool
   }
@@ -40,7 +42,7 @@ struct Planner {
       predictedPeakBytes: memory.resident + best.added, limitBytes: limit, availableBytes: memory.available, fits: fits,
       ladder: ladder, largestFittingSize: fits ? nil : largestFitting(below: maxPixelSize),
       warnings: warnings + [best.strategy.warning].compactMap { $0 }, decoding: best.strategy,
-      isLimitedByCeiling: memory.available >= memory.ceiling - memory.resident)
+      isLimitedByCeiling: memory.isLimitedByCeiling)
   }
 
   private var limit: Int { min(memory.ceiling, memory.resident + memory.available) }
@@ -115,10 +117,15 @@ struct Planner {
   /// the allocator's rounding. See docs/memory-model.md.
   static let codeBytes = 1536 << 10
 
+  /// What two runs that do the same may differ by when they plan.
+  static let residentNoise = 512 << 10
+
   /// The longest side for which some way fits, by bisection: what a plan needs hardly ever grows as the output shrinks, and
   /// what is found is known to fit.
   private func largestFitting(below maxPixelSize: Int) -> Int? {
-    func fits(_ side: Int) -> Bool { candidates(side).contains { $0.added <= memory.available } }
+    // What is resident differs from run to run: the next one should fit too.
+    let available = memory.available - Self.residentNoise
+    func fits(_ side: Int) -> Bool { candidates(side).contains { $0.added <= available } }
     var low = 0
     var high = min(maxPixelSize, header.size.longEdge)
     while high - low > 1 {

@@ -1,0 +1,110 @@
+import CPictures
+import Foundation
+import Testing
+
+/// The memory-budget gate, at the command line.
+@Suite(.timeLimit(.minutes(10))) final class MemoryTests {
+  private let folder: URL
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "downsample-memory-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    // Turned, so that the whole output is held: what it takes depends on its size.
+    let picture = try #require(cpic_make(CPIC_PHOTO, 3000, 2400, 3, 8, 1))
+    defer { cpic_free(picture) }
+    var options = cpic_jpeg_defaults()
+    options.exif.orientation = 6
+    try #require(cpic_write_jpeg(picture, &options, folder.appending(path: "in.jpg").path) == 0)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  private var names: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+  }
+
+  private func run(_ arguments: String..., environment: [String: String] = [:]) throws -> BuiltProgram.Result {
+    try BuiltProgram.run(arguments, environment: environment, in: folder)
+  }
+
+  /// What the plan says, as JSON.
+  private func plan(_ arguments: String...) throws -> [String: Any] {
+    try BuiltProgram.run(["plan", "--json"] + arguments + ["in.jpg"], in: folder).json
+  }
+
+  private func number(_ json: [String: Any], _ name: String) throws -> Int { try #require(json[name] as? Int) }
+
+  @Test func planSaysWhatIsNeeded() throws {
+    let json = try plan("--max", "2000")
+    #expect(json["fits"] as? Bool == true)
+    let stages = try #require(json["stages"] as? [[String: Any]])
+    #expect(stages.contains { $0["name"] as? String == "turning" })
+    let needed = try number(json, "predicted_peak_bytes")
+    let text = try run("plan", "--max", "2000", "in.jpg")
+    #expect(text.status == 0 && text.text.contains("in.jpg: JPEG 2400x3000 to 1600x2000: needs "))
+    #expect(try run("plan", "-v", "in.jpg").text.contains("turning"))
+    #expect(try names == ["in.jpg"])
+
+    let made = try run("--json", "--max", "2000", "in.jpg", "out.jpg").json
+    #expect(try number(made, "peak_rss_bytes") <= number(made, "predicted_peak_bytes"))
+    #expect(abs(try number(made, "predicted_peak_bytes") - needed) < 1 << 20)
+  }
+
+  @Test func refusedBeforeDecoding() throws {
+    let json = try plan("--max", "3000")
+    let ceiling = try number(json, "predicted_peak_bytes") - (3 << 20)
+    let refused = try run("--memory", "\(ceiling)", "--max", "3000", "in.jpg", "out.jpg")
+    #expect(refused.status == 80)
+    #expect(refused.errors.contains("needs ") && refused.errors.contains("turning"))
+    #expect(try names == ["in.jpg"])
+
+    // The size that would have fitted, does.
+    let plan = try run("plan", "--json", "--memory", "\(ceiling)", "--max", "3000", "in.jpg")
+    #expect(plan.status == 80)
+    let side = try number(plan.json, "largest_fitting_size")
+    #expect(refused.errors.contains(/--max 2\d\d\d would fit, or --memory 2\dMB/), "\(refused.errors)")
+    #expect(side > 1000 && side < 3000)
+    #expect(try run("--memory", "\(ceiling)", "--max", "\(side)", "in.jpg", "a.jpg").status == 0)
+
+    let shrunk = try run(
+      "--json", "--memory", "\(ceiling)", "--max", "3000", "--over-budget", "shrink", "in.jpg", "b.jpg")
+    #expect(shrunk.status == 0)
+    let output = try #require(try shrunk.json["output"] as? [String: Any])
+    // What is resident at the time of planning differs by a page or two.
+    #expect(abs(try #require(output["height"] as? Int) - side) < 40)
+    #expect(try number(shrunk.json, "peak_rss_bytes") <= ceiling)
+  }
+
+  @Test func theEnvironmentSaysTheCeiling() throws {
+    #expect(try run("in.jpg", "a.jpg", environment: ["DOWNSAMPLE_MEMORY": "2MB"]).status == 80)
+    #expect(try run("--memory", "100MB", "in.jpg", "a.jpg", environment: ["DOWNSAMPLE_MEMORY": "2MB"]).status == 0)
+    #expect(try run("in.jpg", "a.jpg", environment: ["DOWNSAMPLE_MEMORY": ""]).status == 0)
+    let wrong = try run("in.jpg", "a.jpg", environment: ["DOWNSAMPLE_MEMORY": "much"])
+    #expect(wrong.status == 64 && wrong.errors.contains("DOWNSAMPLE_MEMORY"))
+    #expect(try run("plan", "--memory", "2MB", "in.jpg").text.contains("does not fit"))
+  }
+
+  @Test func automatic() throws {
+    #expect(try run("--memory", "auto", "in.jpg", "a.jpg").status == 0)
+    let json = try plan("--memory", "40MB", "--max", "auto")
+    let output = try #require(json["output"] as? [String: Any])
+    #expect(output["height"] as? Int == 1024 || output["height"] as? Int == 512)
+  }
+
+  @Test func deadline() throws {
+    let result = try run("--deadline", "1ms", "in.jpg", "out.jpg")
+    #expect(result.status == 75)
+    #expect(result.errors.contains("deadline"))
+    #expect(try names == ["in.jpg"])
+    #expect(try run("--deadline", "60s", "in.jpg", "out.jpg").status == 0)
+  }
+
+  @Test func severalPlans() throws {
+    try Data("no picture".utf8).write(to: folder.appending(path: "bad"))
+    let result = try run("plan", "in.jpg", "bad", "missing")
+    #expect(result.status == 1)
+    #expect(result.text.split(separator: "\n").count == 1)
+    #expect(try run("plan", "bad").status == 65)
+    #expect(try run("plan", "missing").status == 66)
+  }
+}
