@@ -42,6 +42,8 @@ public struct MemoryBudget: Sendable {
   public struct State: Sendable {
     /// `residentBytes`.
     public var resident: Int
+    /// The most that was resident so far: `Footprint.peakResidentBytes`.
+    public var peak: Int
     /// `available`.
     public var available: Int
     /// Whether a higher ceiling would leave more: the control group and the machine have enough.
@@ -53,7 +55,8 @@ public struct MemoryBudget: Sendable {
     let machine = files.value(of: "MemAvailable", in: "/proc/meminfo") ?? .max
     let others = min(ControlGroup(files: files).available ?? .max, machine)
     return State(
-      resident: resident, available: max(0, min(ceiling - resident, others)),
+      resident: resident, peak: files.value(of: "VmHWM", in: "/proc/self/status") ?? resident,
+      available: max(0, min(ceiling - resident, others)),
       isLimitedByCeiling: ceiling - resident <= others)
   }
 

@@ -1,6 +1,13 @@
+#define _GNU_SOURCE  // dl_iterate_phdr
+
 #include "CMemory.h"
 
+#include <link.h>
 #include <malloc.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #ifdef __GLIBC__
 bool cmemory_configure_allocator(void) {
@@ -13,3 +20,27 @@ bool cmemory_configure_allocator(void) {
 #else
 bool cmemory_configure_allocator(void) { return false; }
 #endif
+
+/// Segments that are never written: all of their pages are those of the file.
+static int release_segments(struct dl_phdr_info *object, size_t size, void *page_bytes) {
+  (void)size;
+  const uintptr_t page = *(const uintptr_t *)page_bytes;
+  for (int i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+    if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W) != 0) continue;
+    const uintptr_t start = (uintptr_t)object->dlpi_addr + (uintptr_t)segment->p_vaddr;
+    const uintptr_t first = start / page * page, last = (start + (uintptr_t)segment->p_memsz) / page * page;
+    // The vDSO has no file, and refuses. A failure costs memory, nothing else.
+    if (last > first) (void)madvise((void *)first, last - first, MADV_DONTNEED);
+  }
+  return 0;
+}
+
+void cmemory_trim(void) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+  const long bytes = sysconf(_SC_PAGESIZE);
+  uintptr_t page = bytes > 0 ? (uintptr_t)bytes : 0;
+  if (page > 0) dl_iterate_phdr(release_segments, &page);
+}

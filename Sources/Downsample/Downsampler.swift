@@ -90,13 +90,14 @@ public enum Downsampler {
   }
 
   private static func makePlan(_ decoder: ImageDecoder, _ request: Request, _ source: ByteSource) -> Plan {
+    Allocator.trim()
     let state = request.memory.state
     // Others that run at once are in what is resident: a shared ledger counts them, and knows what there is in all.
     let available = request.ledger?.capacity ?? max(0, state.available - source.temporaryBytesInMemory)
     return Planner(
       header: decoder.header, decoding: decoder.planner, request: request,
       memory: .init(
-        resident: state.resident, available: available, ceiling: request.memory.ceiling,
+        resident: state.resident, peak: state.peak, available: available, ceiling: request.memory.ceiling,
         isLimitedByCeiling: state.isLimitedByCeiling && request.ledger == nil,
         canSpill: { TemporaryFile.isOnDisk })
     ).plan()

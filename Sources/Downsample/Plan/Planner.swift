@@ -13,6 +13,8 @@ struct Planner {
   struct MemoryState {
     /// Of the process.
     var resident: Int
+    /// The most that was so far.
+    var peak = 0
     /// What may be taken beside that.
     var available: Int
     var ceiling: Int
@@ -39,11 +41,13 @@ struct Planner {
     return Plan(
       outputSize: best.outputSize, format: request.format, strategy: best.strategy.name, threads: best.strategy.threads,
       spilledBytes: best.spilled, stages: best.stages, residentBytes: memory.resident,
-      predictedPeakBytes: memory.resident + best.added, limitBytes: limit, availableBytes: memory.available, fits: fits,
+      predictedPeakBytes: peak(best), limitBytes: limit, availableBytes: memory.available, fits: fits,
       ladder: ladder, largestFittingSize: fits ? nil : largestFitting(below: maxPixelSize),
       warnings: warnings + [best.strategy.warning].compactMap { $0 }, decoding: best.strategy,
       isLimitedByCeiling: memory.isLimitedByCeiling)
   }
+
+  private func peak(_ candidate: Candidate) -> Int { max(memory.peak, memory.resident + candidate.added) }
 
   private var limit: Int { min(memory.ceiling, memory.resident + memory.available) }
 
@@ -65,7 +69,7 @@ struct Planner {
       ladder.append(
         Plan.Rung(
           strategy: candidate.strategy.name, threads: candidate.strategy.threads, spilledBytes: candidate.spilled,
-          predictedPeakBytes: memory.resident + candidate.added, fits: fits))
+          predictedPeakBytes: peak(candidate), fits: fits))
       if fits { return (candidate, ladder) }
       if least.map({ candidate.added < $0.added }) ?? true { least = candidate }
     }
