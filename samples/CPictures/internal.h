@@ -25,6 +25,9 @@ int cpic_choose_exif(const cpic_exif *exif, cpic_bytes raw, cpic_bytes *chosen, 
 /// The orientation tag of a TIFF structure; 0: none.
 int cpic_exif_orientation(const uint8_t *data, size_t length);
 
+/// A row of `width` RGB pixels of 8 bits becomes one of CMYK (ink) in the same place.
+void cpic_row_to_cmyk(uint8_t *row, int width);
+
 int cpic_decode_jpeg(const void *data, size_t length, cpic_picture **picture, cpic_info *info);
 int cpic_decode_png(const void *data, size_t length, cpic_picture **picture, cpic_info *info);
 int cpic_decode_heif(const void *data, size_t length, cpic_picture **picture, cpic_info *info);

@@ -1,5 +1,6 @@
 #include "internal.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,9 +38,13 @@ typedef struct {
   error_exit errors;
   struct jpeg_destination_mgr destination;
   cpic_buffer out;
+  FILE *file;  // instead of `out`
   JOCTET block[16384];
   jpeg_scan_info scans[MAX_COMPONENTS];
+  int width, height, channels;  // of the input
+  bool cmyk;
   const cpic_picture *picture;  // 8 bits in the input channels
+  const cpic_scene *scene;      // instead of `picture`
   const cpic_jpeg_options *options;
   cpic_jpeg_space space;
   cpic_bytes exif;
@@ -52,18 +57,25 @@ static void begin_output(j_compress_ptr library) {
   e->destination.free_in_buffer = sizeof e->block;
 }
 
+static void output(j_compress_ptr library, size_t length) {
+  encoder *e = library->client_data;
+  if (e->file) {
+    if (fwrite(e->block, 1, length, e->file) != length) ERREXIT(library, JERR_FILE_WRITE);
+  } else if (cpic_append(&e->out, e->block, length)) {
+    ERREXIT1(library, JERR_OUT_OF_MEMORY, 0);
+  }
+}
+
 static boolean flush_output(j_compress_ptr library) {
   encoder *e = library->client_data;
-  if (cpic_append(&e->out, e->block, sizeof e->block)) ERREXIT1(library, JERR_OUT_OF_MEMORY, 0);
+  output(library, sizeof e->block);
   begin_output(library);
   return TRUE;
 }
 
 static void end_output(j_compress_ptr library) {
   encoder *e = library->client_data;
-  if (cpic_append(&e->out, e->block, sizeof e->block - e->destination.free_in_buffer)) {
-    ERREXIT1(library, JERR_OUT_OF_MEMORY, 0);
-  }
+  output(library, sizeof e->block - e->destination.free_in_buffer);
 }
 
 cpic_jpeg_options cpic_jpeg_defaults(void) {
@@ -151,6 +163,18 @@ static void write_segments(encoder *e) {
   if (options->comment_bytes > 0) write_junk(e, JPEG_COM, options->comment_bytes);
 }
 
+static void make_row(encoder *e, int y) {
+  size_t stride = (size_t)e->width * (size_t)e->channels;
+  if (e->scene) {
+    cpic_scene_row(e->scene, 0, y, e->width, e->row);
+    if (e->cmyk) cpic_row_to_cmyk(e->row, e->width);
+  } else {
+    memcpy(e->row, (const uint8_t *)e->picture->samples + (size_t)y * stride, stride);
+  }
+  if (!e->cmyk || !e->options->inverted) return;
+  for (size_t i = 0; i < stride; i++) e->row[i] = 255 - e->row[i];
+}
+
 static int compress(encoder *e) {
   if (setjmp(e->errors.out)) return 1;
   j_compress_ptr library = &e->library;
@@ -160,10 +184,10 @@ static int compress(encoder *e) {
   e->destination.empty_output_buffer = flush_output;
   e->destination.term_destination = end_output;
   library->dest = &e->destination;
-  library->image_width = (JDIMENSION)e->picture->width;
-  library->image_height = (JDIMENSION)e->picture->height;
-  library->input_components = e->picture->channels;
-  library->in_color_space = e->picture->cmyk ? JCS_CMYK : e->picture->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  library->image_width = (JDIMENSION)e->width;
+  library->image_height = (JDIMENSION)e->height;
+  library->input_components = e->channels;
+  library->in_color_space = e->cmyk ? JCS_CMYK : e->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
   jpeg_set_defaults(library);
   set_space(e);
   jpeg_set_quality(library, e->options->quality, TRUE);
@@ -173,11 +197,8 @@ static int compress(encoder *e) {
   set_scans(e);
   jpeg_start_compress(library, TRUE);
   write_segments(e);
-  size_t stride = (size_t)e->picture->width * (size_t)e->picture->channels;
   while (library->next_scanline < library->image_height) {
-    const uint8_t *samples = (const uint8_t *)e->picture->samples + library->next_scanline * stride;
-    bool invert = e->picture->cmyk && e->options->inverted;
-    for (size_t i = 0; i < stride; i++) e->row[i] = invert ? 255 - samples[i] : samples[i];
+    make_row(e, (int)library->next_scanline);
     jpeg_write_scanlines(library, &e->row, 1);
   }
   jpeg_finish_compress(library);
@@ -220,6 +241,23 @@ static cpic_picture *jpeg_input(const cpic_picture *picture, cpic_jpeg_space spa
   return ink;
 }
 
+/// Encodes with the source and the destination that are set in `e`.
+static int encode(encoder *e, const cpic_jpeg_options *options, cpic_jpeg_space space) {
+  cpic_bytes owned_exif;
+  if (cpic_choose_exif(&options->exif, options->exif_raw, &e->exif, &owned_exif)) return 1;
+  set_errors(&e->errors);
+  e->library.err = &e->errors.base;
+  e->options = options;
+  e->space = space;
+  // A row of CMYK is made in the place of a row of RGB.
+  e->row = malloc((size_t)e->width * 4);
+  int status = e->row ? compress(e) : cpic_fail("no memory");
+  jpeg_destroy_compress(&e->library);
+  free(e->row);
+  cpic_bytes_free(&owned_exif);
+  return status;
+}
+
 int cpic_encode_jpeg(const cpic_picture *picture, const cpic_jpeg_options *options, cpic_bytes *out) {
   *out = (cpic_bytes){0};
   if (check_jpeg_options(options)) return 1;
@@ -227,24 +265,18 @@ int cpic_encode_jpeg(const cpic_picture *picture, const cpic_jpeg_options *optio
   if (space == CPIC_JPEG_AUTO) {
     space = picture->cmyk ? CPIC_JPEG_CMYK : picture->channels <= 2 ? CPIC_JPEG_GRAY : CPIC_JPEG_YCBCR;
   }
-  cpic_bytes exif, owned_exif;
-  if (cpic_choose_exif(&options->exif, options->exif_raw, &exif, &owned_exif)) return 1;
   encoder *e = calloc(1, sizeof *e);
   cpic_picture *input = jpeg_input(picture, space);
   int status = 1;
   if (!e) {
     cpic_fail("no memory");
   } else if (input) {
-    set_errors(&e->errors);
-    e->library.err = &e->errors.base;
     e->picture = input;
-    e->options = options;
-    e->space = space;
-    e->exif = exif;
-    e->row = malloc((size_t)input->width * (size_t)input->channels);
-    status = e->row ? compress(e) : cpic_fail("no memory");
-    jpeg_destroy_compress(&e->library);
-    free(e->row);
+    e->width = input->width;
+    e->height = input->height;
+    e->channels = input->channels;
+    e->cmyk = input->cmyk;
+    status = encode(e, options, space);
     if (status == 0) {
       *out = e->out.bytes;
     } else {
@@ -253,7 +285,29 @@ int cpic_encode_jpeg(const cpic_picture *picture, const cpic_jpeg_options *optio
   }
   free(e);
   cpic_free(input);
-  cpic_bytes_free(&owned_exif);
+  return status;
+}
+
+int cpic_stream_jpeg(const cpic_scene *scene, const cpic_jpeg_options *options, const char *path) {
+  if (check_jpeg_options(options)) return 1;
+  cpic_scene input = *scene;
+  cpic_jpeg_space space = options->space;
+  if (space == CPIC_JPEG_AUTO) space = scene->channels <= 2 ? CPIC_JPEG_GRAY : CPIC_JPEG_YCBCR;
+  input.bits = 8;
+  input.channels = space == CPIC_JPEG_GRAY ? 1 : 3;
+  encoder *e = calloc(1, sizeof *e);
+  if (!e) return cpic_fail("no memory");
+  e->scene = &input;
+  e->width = input.width;
+  e->height = input.height;
+  e->cmyk = space == CPIC_JPEG_CMYK || space == CPIC_JPEG_YCCK;
+  e->channels = e->cmyk ? 4 : input.channels;
+  e->file = fopen(path, "wb");
+  int status = e->file ? encode(e, options, space) : cpic_fail("cannot make %s: %s", path, strerror(errno));
+  if (e->file && fclose(e->file) != 0 && status == 0) {
+    status = cpic_fail("cannot write %s: %s", path, strerror(errno));
+  }
+  free(e);
   return status;
 }
 

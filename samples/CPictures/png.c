@@ -1,7 +1,9 @@
 #include "internal.h"
 
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +28,10 @@ typedef struct {
   png_structp library;
   png_infop info;
   cpic_buffer out;
+  FILE *file;                   // instead of `out`
+  int width, height, channels;  // of the input
   const cpic_picture *picture;  // in the channels and, from 8 bits up, the depth of the file
+  const cpic_scene *scene;      // instead of `picture`
   const cpic_png_options *options;
   int colour_type, bits;
   png_color palette[256];
@@ -34,12 +39,17 @@ typedef struct {
   nearest cache[nearest_slots];
   cpic_bytes exif;
   cpic_buffer chunk;
+  uint8_t *samples;  // a row of the scene
   uint8_t *row;
 } encoder;
 
 static void write_bytes(png_structp library, png_bytep data, size_t length) {
   encoder *e = png_get_io_ptr(library);
-  if (cpic_append(&e->out, data, length)) png_error(library, cpic_message());
+  if (e->file) {
+    if (fwrite(data, 1, length, e->file) != length) png_error(library, strerror(errno));
+  } else if (cpic_append(&e->out, data, length)) {
+    png_error(library, cpic_message());
+  }
 }
 
 static void flush_bytes(png_structp library) { (void)library; }
@@ -98,16 +108,24 @@ static uint8_t nearest_entry(encoder *e, const uint8_t *rgb) {
   return slot->entry;
 }
 
+static size_t input_stride(const encoder *e) {
+  return (size_t)e->width * (size_t)e->channels * (e->bits == 16 ? 2 : 1);
+}
+
 /// One sample a byte for depths below 8 (libpng packs them), else as the picture has them.
 static void make_row(encoder *e, int y) {
-  const cpic_picture *picture = e->picture;
-  size_t stride = cpic_byte_count(picture) / (size_t)picture->height;
-  const uint8_t *samples = (const uint8_t *)picture->samples + (size_t)y * stride;
+  size_t stride = input_stride(e);
+  const uint8_t *samples = e->samples;
+  if (e->scene) {
+    cpic_scene_row(e->scene, 0, y, e->width, e->samples);
+  } else {
+    samples = (const uint8_t *)e->picture->samples + (size_t)y * stride;
+  }
   if (e->colour_type == PNG_COLOR_TYPE_PALETTE) {
-    for (int x = 0; x < picture->width; x++) e->row[x] = nearest_entry(e, samples + 3 * x);
+    for (int x = 0; x < e->width; x++) e->row[x] = nearest_entry(e, samples + 3 * x);
   } else if (e->bits < 8) {
     int top = (1 << e->bits) - 1;
-    for (int x = 0; x < picture->width; x++) e->row[x] = (uint8_t)((samples[x] * top + 127) / 255);
+    for (int x = 0; x < e->width; x++) e->row[x] = (uint8_t)((samples[x] * top + 127) / 255);
   } else if (e->bits == 16) {
     for (size_t i = 0; i < stride / 2; i++) {
       uint16_t value = ((const uint16_t *)samples)[i];
@@ -219,7 +237,7 @@ static int compress(encoder *e) {
                                 PNG_FILTER_AVG,  PNG_FILTER_PAETH, PNG_ALL_FILTERS};
   png_set_write_fn(e->library, e, write_bytes, flush_bytes);
   png_set_user_limits(e->library, 0x7fffffff, 0x7fffffff);
-  png_set_IHDR(e->library, e->info, (png_uint_32)e->picture->width, (png_uint_32)e->picture->height, e->bits,
+  png_set_IHDR(e->library, e->info, (png_uint_32)e->width, (png_uint_32)e->height, e->bits,
                e->colour_type, options->interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_set_compression_level(e->library, options->compression);
@@ -233,7 +251,7 @@ static int compress(encoder *e) {
   if (e->bits < 8) png_set_packing(e->library);
   int passes = options->interlaced ? png_set_interlace_handling(e->library) : 1;
   for (int pass = 0; pass < passes; pass++) {
-    for (int y = 0; y < e->picture->height; y++) {
+    for (int y = 0; y < e->height; y++) {
       make_row(e, y);
       png_write_row(e->library, e->row);
     }
@@ -261,38 +279,48 @@ static int check_png_options(const cpic_png_options *options, int colour_type, i
   return 0;
 }
 
+/// Encodes with the source and the destination that are set in `e`.
+static int encode(encoder *e, const cpic_png_options *options) {
+  cpic_bytes owned_exif;
+  if (cpic_choose_exif(&options->exif, options->exif_raw, &e->exif, &owned_exif)) return 1;
+  e->options = options;
+  for (int i = 0; i < nearest_slots; i++) e->cache[i].colour = UINT32_MAX;
+  if (e->colour_type == PNG_COLOR_TYPE_PALETTE) make_palette(e);
+  e->row = malloc(input_stride(e));
+  e->library = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, png_failed, NULL);
+  e->info = e->library ? png_create_info_struct(e->library) : NULL;
+  int status = e->row && e->info ? compress(e) : cpic_fail("no memory");
+  png_destroy_write_struct(&e->library, &e->info);
+  free(e->row);
+  cpic_bytes_free(&e->chunk.bytes);
+  cpic_bytes_free(&owned_exif);
+  return status;
+}
+
+static const uint8_t type_channels[7] = {1, 0, 3, 3, 2, 0, 4};
+
 int cpic_encode_png(const cpic_picture *picture, const cpic_png_options *options, cpic_bytes *out) {
   static const int types[5] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                                PNG_COLOR_TYPE_RGB_ALPHA};
-  static const int channels[7] = {1, 0, 3, 3, 2, 0, 4};
   *out = (cpic_bytes){0};
   int colour_type = options->colour_type;
   if (colour_type < 0) colour_type = picture->cmyk ? PNG_COLOR_TYPE_RGB : types[picture->channels];
   int bits = options->bits;
   if (bits == 0) bits = colour_type == PNG_COLOR_TYPE_PALETTE ? 8 : picture->bits;
   if (check_png_options(options, colour_type, bits)) return 1;
-  cpic_bytes exif, owned_exif;
-  if (cpic_choose_exif(&options->exif, options->exif_raw, &exif, &owned_exif)) return 1;
   encoder *e = calloc(1, sizeof *e);
-  cpic_picture *input = cpic_convert(picture, channels[colour_type], bits == 16 ? 16 : 8);
+  cpic_picture *input = cpic_convert(picture, type_channels[colour_type], bits == 16 ? 16 : 8);
   int status = 1;
   if (!e) {
     cpic_fail("no memory");
   } else if (input) {
     e->picture = input;
-    e->options = options;
+    e->width = input->width;
+    e->height = input->height;
+    e->channels = input->channels;
     e->colour_type = colour_type;
     e->bits = bits;
-    e->exif = exif;
-    for (int i = 0; i < nearest_slots; i++) e->cache[i].colour = UINT32_MAX;
-    if (colour_type == PNG_COLOR_TYPE_PALETTE) make_palette(e);
-    e->row = malloc(cpic_byte_count(input) / (size_t)input->height);
-    e->library = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, png_failed, NULL);
-    e->info = e->library ? png_create_info_struct(e->library) : NULL;
-    status = e->row && e->info ? compress(e) : cpic_fail("no memory");
-    png_destroy_write_struct(&e->library, &e->info);
-    free(e->row);
-    cpic_bytes_free(&e->chunk.bytes);
+    status = encode(e, options);
     if (status == 0) {
       *out = e->out.bytes;
     } else {
@@ -301,7 +329,36 @@ int cpic_encode_png(const cpic_picture *picture, const cpic_png_options *options
   }
   free(e);
   cpic_free(input);
-  cpic_bytes_free(&owned_exif);
+  return status;
+}
+
+int cpic_stream_png(const cpic_scene *scene, const cpic_png_options *options, const char *path) {
+  static const int types[5] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
+                               PNG_COLOR_TYPE_RGB_ALPHA};
+  int colour_type = options->colour_type < 0 ? types[scene->channels] : options->colour_type;
+  int bits = options->bits > 0 ? options->bits : colour_type == PNG_COLOR_TYPE_PALETTE ? 8 : scene->bits;
+  if (check_png_options(options, colour_type, bits)) return 1;
+  cpic_scene input = *scene;
+  input.channels = type_channels[colour_type];
+  input.bits = bits == 16 ? 16 : 8;
+  encoder *e = calloc(1, sizeof *e);
+  if (!e) return cpic_fail("no memory");
+  e->scene = &input;
+  e->width = input.width;
+  e->height = input.height;
+  e->channels = input.channels;
+  e->colour_type = colour_type;
+  e->bits = bits;
+  e->samples = malloc(input_stride(e));
+  e->file = fopen(path, "wb");
+  int status = !e->samples ? cpic_fail("no memory")
+               : !e->file  ? cpic_fail("cannot make %s: %s", path, strerror(errno))
+                           : encode(e, options);
+  if (e->file && fclose(e->file) != 0 && status == 0) {
+    status = cpic_fail("cannot write %s: %s", path, strerror(errno));
+  }
+  free(e->samples);
+  free(e);
   return status;
 }
 

@@ -279,4 +279,6 @@ int cpic_read(const char *path, cpic_picture **picture, cpic_info *info);
 int cpic_load_file(const char *path, cpic_bytes *out);
 int cpic_save_file(const char *path, const void *data, size_t length);
 
+#include "stream.h"
+
 #endif
