@@ -4,6 +4,8 @@ DESTDIR ?=
 # Where `make demo` writes its pictures, and how often it runs each.
 SAMPLES ?= .build/samples
 RUNS ?= 5
+# Where the matrix keeps its pictures: some gigabytes of them.
+MATRIX ?= .build/matrix
 
 binary := .build/release/downsample
 # SwiftPM gives C sources -O2; the resampling kernels gain much by -O3. The Swift runtime is linked in, so that the
@@ -13,7 +15,7 @@ swift_sources := Package.swift Sources Tests samples
 
 # The steps of a target build on each other, and SwiftPM uses all cores by itself.
 .NOTPARALLEL:
-.PHONY: all build help setup test demo format lint check-c install uninstall clean
+.PHONY: all build help setup test demo matrix matrix-sample format lint check-c install uninstall clean
 
 all: ## Build the release binary, .build/release/downsample (what is missing is named, not installed)
 	@scripts/setup --check build
@@ -22,7 +24,7 @@ all: ## Build the release binary, .build/release/downsample (what is missing is 
 build: all ## The same
 
 help: ## Show this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install what is missing to build, test and measure (as root or by sudo)
 	@scripts/setup all
@@ -35,6 +37,16 @@ demo: setup ## Install what is missing, build, make sample pictures, downsample 
 	$(release) --product make-samples
 	.build/release/make-samples $(SAMPLES)
 	scripts/measure --runs $(RUNS) $(SAMPLES)
+
+matrix: setup ## Compare predicted and measured memory over a matrix of made pictures (docs/matrix.md; half an hour)
+	$(release) --product downsample
+	$(release) --product make-matrix
+	scripts/matrix --dir $(MATRIX)
+
+matrix-sample: setup ## The same over a fixed part of it: five minutes at most
+	$(release) --product downsample
+	$(release) --product make-matrix
+	scripts/matrix --sample --jobs 2 --dir $(MATRIX)
 
 format: ## Rewrite the Swift sources in the project's format
 	swift format --in-place --parallel --recursive $(swift_sources)

@@ -43,6 +43,9 @@ let package = Package(
     .executableTarget(
       name: "make-samples", dependencies: ["CPictures"], path: "samples/make-samples",
       swiftSettings: strictSwift),
+    .executableTarget(
+      name: "make-matrix", dependencies: ["CPictures"], path: "samples/make-matrix",
+      swiftSettings: strictSwift),
 
     .target(
       name: "TestPictures", dependencies: ["CPictures"], path: "Tests/TestPictures", swiftSettings: strictSwift),

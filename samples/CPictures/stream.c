@@ -20,9 +20,9 @@ typedef struct {
 
 static patch make_patch(uint32_t column, uint32_t row, int side, uint32_t seed) {
   patch p;
-  uint32_t hash = mix(column, row, seed);
+  uint32_t hash = mix(column, row, seed), more = 0;
   for (int c = 0; c < 3; c++) {
-    uint32_t more = mix(hash, (uint32_t)c, seed);
+    more = mix(hash, (uint32_t)c, seed);
     p.colour[c] = (int32_t)(more & 0xffff);
     p.disc_colour[c] = (int32_t)(more >> 16);
     more = mix(more, 1, seed);
@@ -33,10 +33,10 @@ static patch make_patch(uint32_t column, uint32_t row, int side, uint32_t seed) 
   p.disc_x = (int32_t)(shape & 0xff) * side / 256;
   p.disc_y = (int32_t)(shape >> 8 & 0xff) * side / 256;
   p.disc_radius = (int32_t)(shape >> 16 & 0xff) * side / 512;
-  // A quarter of the patches are smooth, most have a little texture, some much.
-  uint32_t kind = shape >> 24;
-  p.texture = kind < 64 ? 0 : kind < 200 ? (int32_t)(kind & 15) : (int32_t)(kind & 63);
-  p.grain = (int)(kind & 3);
+  // A sixth of the patches are smooth, most have a little texture, some much; half of it as fine as the pixels.
+  uint32_t kind = shape >> 24, grain = more & 3;
+  p.texture = kind < 40 ? 0 : kind < 210 ? 3 + (int32_t)(kind & 15) : (int32_t)(kind & 63);
+  p.grain = grain < 2 ? 0 : (int)grain - 1;
   return p;
 }
 
@@ -82,8 +82,8 @@ void cpic_scene_row(const cpic_scene *scene, int left, int y, int width, void *s
       int32_t in_x = x & (side - 1), from_x = in_x - p.disc_x;
       const int32_t *colour = from_x * from_x < reach ? p.disc_colour : p.colour;
       uint32_t noise = mix((uint32_t)x >> p.grain, (uint32_t)y >> p.grain, seed);
-      // Two of 256 code values of sensor noise everywhere, beside the texture.
-      int32_t light = ((int32_t)(noise & 0x1ff) - 256) * (p.texture + 1), rgb[3];
+      // Two of 256 code values of a sensor's noise everywhere, beside the texture.
+      int32_t light = ((int32_t)(noise & 0x1ff) - 256) * (p.texture + 2), rgb[3];
       for (int c = 0; c < 3; c++) {
         int32_t tint = (int32_t)(noise >> (9 + 7 * c) & 0x7f) * 4 - 256;
         rgb[c] = clamp16(colour[c] + start_of_row[c] + ((p.slope_x[c] * in_x) >> bits) + light + tint);
