@@ -147,7 +147,8 @@ static uint32_t tiles_of(const grid *g) { return g->columns * g->rows; }
 static uint32_t kinds_of(const grid *g) { return g->alpha ? 2 : 1; }
 
 static void put_file_type(grid *g, cpic_buffer *out) {
-  bool is_hevc = g->options->codec == CPIC_HEVC, is_main = g->options->bits == 8 && g->options->chroma == CPIC_CHROMA_420;
+  bool is_hevc = g->options->codec == CPIC_HEVC;
+  bool is_main = g->options->bits == 8 && g->options->chroma == CPIC_CHROMA_420;
   const char *brand = !is_hevc ? "avif" : is_main ? "heic" : "heix";
   size_t box = begin_box(g, out, "ftyp");
   put_bytes(g, out, brand, 4);
@@ -248,7 +249,18 @@ static void put_colour(grid *g, cpic_buffer *out) {
 }
 
 /// The numbers of the properties in `ipco`, from 1.
-enum { tile_size = 1, whole_size, depth, colour, configuration, turn, flip, alpha_depth, alpha_configuration, alpha_type };
+enum {
+  tile_size = 1,
+  whole_size,
+  depth,
+  colour,
+  configuration,
+  turn,
+  flip,
+  alpha_depth,
+  alpha_configuration,
+  alpha_type
+};
 
 enum { essential = 0x80 };
 

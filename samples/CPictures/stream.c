@@ -40,8 +40,8 @@ static patch make_patch(uint32_t column, uint32_t row, int side, uint32_t seed) 
   return p;
 }
 
-/// Pictures of all sizes show some twenty patches along the longer side, as photos do. Squares of up to 2048 pixels keep
-/// the arithmetic within 32 bits.
+/// Pictures of all sizes show some twenty patches along the longer side, as photos do. Squares of 2048 pixels keep the
+/// arithmetic within 32 bits.
 static int patch_bits(const cpic_scene *scene) {
   int longer = scene->width > scene->height ? scene->width : scene->height;
   int bits = 3;
