@@ -38,7 +38,7 @@ demo: setup ## Install what is missing, build, make sample pictures, downsample 
 	.build/release/make-samples $(SAMPLES)
 	scripts/measure --runs $(RUNS) $(SAMPLES)
 
-matrix: setup ## Compare predicted and measured memory over a matrix of made pictures (docs/matrix.md; half an hour)
+matrix: setup ## Compare predicted and measured memory over a matrix of made pictures (docs/matrix.md; an hour)
 	$(release) --product downsample
 	$(release) --product make-matrix
 	scripts/matrix --dir $(MATRIX)
