@@ -33,9 +33,10 @@ static patch make_patch(uint32_t column, uint32_t row, int side, uint32_t seed) 
   p.disc_x = (int32_t)(shape & 0xff) * side / 256;
   p.disc_y = (int32_t)(shape >> 8 & 0xff) * side / 256;
   p.disc_radius = (int32_t)(shape >> 16 & 0xff) * side / 512;
-  // A sixth of the patches are smooth, most have a little texture, some much; half of it as fine as the pixels.
+  // A sixth of the patches are smooth, most have some texture, others up to twice as much; half of it is as fine as the
+  // pixels.
   uint32_t kind = shape >> 24, grain = more & 3;
-  p.texture = kind < 40 ? 0 : kind < 210 ? 3 + (int32_t)(kind & 15) : (int32_t)(kind & 63);
+  p.texture = kind < 40 ? 0 : kind < 210 ? 4 + (int32_t)(kind & 31) : (int32_t)(kind & 63);
   p.grain = grain < 2 ? 0 : (int)grain - 1;
   return p;
 }
