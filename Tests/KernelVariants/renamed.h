@@ -25,7 +25,20 @@
 #define ck_interleave_u16 VARIANT_RENAME(interleave_u16, VARIANT)
 #define ck_cmyk_u8 VARIANT_RENAME(cmyk_u8, VARIANT)
 #define ck_turn VARIANT_RENAME(turn, VARIANT)
+#define ck_columns_u8 VARIANT_RENAME(columns_u8, VARIANT)
+#define ck_columns_u16 VARIANT_RENAME(columns_u16, VARIANT)
+#define ck_pass_i16 VARIANT_RENAME(pass_i16, VARIANT)
+#define ck_pass_f32_i16 VARIANT_RENAME(pass_f32_i16, VARIANT)
+#define ck_pass_f32 VARIANT_RENAME(pass_f32, VARIANT)
+#define ck_box_pass_u8 VARIANT_RENAME(box_pass_u8, VARIANT)
+#define ck_box_pass_u16 VARIANT_RENAME(box_pass_u16, VARIANT)
+#define ck_add_rows_i16 VARIANT_RENAME(add_rows_i16, VARIANT)
+#define ck_add_rows_f32 VARIANT_RENAME(add_rows_f32, VARIANT)
+#define ck_finish_i16_u8 VARIANT_RENAME(finish_i16_u8, VARIANT)
+#define ck_finish_i16_u16 VARIANT_RENAME(finish_i16_u16, VARIANT)
+#define ck_finish_f32_u16 VARIANT_RENAME(finish_f32_u16, VARIANT)
 
+#include "../../Sources/CKernels/adam7.c"
 #include "../../Sources/CKernels/horizontal.c"
 #include "../../Sources/CKernels/pixels.c"
 #include "../../Sources/CKernels/vertical.c"

@@ -53,6 +53,38 @@ void ck_box_add_u16(const uint16_t *row, uint32_t *sums, size_t count);
 void ck_box_mean(const uint32_t *sums, size_t width, int channels, size_t factor, size_t rows, uint32_t scale,
                  uint16_t *out);
 
+/// The pixels of a row that one pass of an interlaced picture brings, packed: first, first + 2^shift, ..., `count` of them.
+typedef struct {
+  int32_t first, shift, count;
+} ck_pass;
+
+/// As ck_columns_i16, from other kinds of samples.
+void ck_columns_u8(const uint8_t *rows, size_t stride, size_t count, int16_t *columns);
+void ck_columns_u16(const uint16_t *rows, size_t stride, size_t count, float *columns);
+
+/// The horizontal pass over the columns of one pass alone: `axis` and `weights` are those of whole rows. Adds what it gives,
+/// which no clamp has touched, to the first `rows` (at most CK_BATCH) of the output rows, `stride` samples apart. 16-bit sums
+/// saturate: ck_pass_i16 adds with CK_ROW_BITS of fraction, ck_pass_f32_i16 what it has multiplied by `scale`.
+void ck_pass_i16(const int16_t *columns, int channels, ck_axis axis, ck_pass pass, const int16_t *weights, int rows,
+                 int16_t *out, size_t stride);
+void ck_pass_f32_i16(const float *columns, int channels, ck_axis axis, ck_pass pass, const float *weights, float scale,
+                     int rows, int16_t *out, size_t stride);
+void ck_pass_f32(const float *columns, int channels, ck_axis axis, ck_pass pass, const float *weights, int rows,
+                 float *out, size_t stride);
+
+/// Adds each pixel of a pass to the sum of the box of `factor` (at most 256) pixels that it lies in. The sums are exact.
+void ck_box_pass_u8(const uint8_t *row, int channels, ck_pass pass, size_t factor, float *sums);
+void ck_box_pass_u16(const uint16_t *row, int channels, ck_pass pass, size_t factor, float *sums);
+
+/// sums[i] += sum over k of rows[k][i] * weights[k]; 16-bit sums are rounded once and saturate.
+void ck_add_rows_i16(const int16_t *const *rows, const float *weights, int taps, int16_t *sums, size_t count);
+void ck_add_rows_f32(const float *const *rows, const float *weights, int taps, float *sums, size_t count);
+
+/// out[i] = sums[i] * scale + bias, rounded and clamped to 0...maximum.
+void ck_finish_i16_u8(const int16_t *sums, size_t count, float scale, float bias, float maximum, uint8_t *out);
+void ck_finish_i16_u16(const int16_t *sums, size_t count, float scale, float bias, float maximum, uint16_t *out);
+void ck_finish_f32_u16(const float *sums, size_t count, float scale, float bias, float maximum, uint16_t *out);
+
 /// Colour times alpha, the last of the `channels` (2 or 4) samples a pixel. 8 bit becomes 16: colour * alpha, alpha * 255, so
 /// that 65,025 is full. 16 bit stays 16: colour * alpha / 65,535, rounded.
 void ck_premultiply_u8(const uint8_t *in, int channels, size_t pixels, uint16_t *out);

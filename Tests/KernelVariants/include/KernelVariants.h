@@ -28,6 +28,18 @@ typedef struct {
   __typeof__(ck_interleave_u16) *interleave_u16;
   __typeof__(ck_cmyk_u8) *cmyk_u8;
   __typeof__(ck_turn) *turn;
+  __typeof__(ck_columns_u8) *columns_u8;
+  __typeof__(ck_columns_u16) *columns_u16;
+  __typeof__(ck_pass_i16) *pass_i16;
+  __typeof__(ck_pass_f32_i16) *pass_f32_i16;
+  __typeof__(ck_pass_f32) *pass_f32;
+  __typeof__(ck_box_pass_u8) *box_pass_u8;
+  __typeof__(ck_box_pass_u16) *box_pass_u16;
+  __typeof__(ck_add_rows_i16) *add_rows_i16;
+  __typeof__(ck_add_rows_f32) *add_rows_f32;
+  __typeof__(ck_finish_i16_u8) *finish_i16_u8;
+  __typeof__(ck_finish_i16_u16) *finish_i16_u16;
+  __typeof__(ck_finish_f32_u16) *finish_f32_u16;
 } kernel_table;
 
 /// The variants that this processor can run, the one that ships (and picks for itself) first; NULL after the last.
