@@ -59,11 +59,18 @@ struct FilterWeights {
   /// The source samples that have a weight, first and last, for each output sample.
   private let runs: [(first: Int32, last: Int32)]
 
+  /// How far from its centre an output sample's filter reaches, in source samples.
+  ///
+  /// Zeros at the ends cost time and, in the vertical pass, rows. Within a thousandth of the support's end the weight, about a
+  /// ninth of the distance's square, is under 1.2e-7.
+  private static func support(of axis: ResamplingAxis) -> Double { (Lanczos.radius - 0.001) * max(1, axis.step) }
+
+  /// What `taps` is at most, told without making the weights.
+  static func mostTaps(of axis: ResamplingAxis) -> Int { min(axis.sourceCount, Int(2 * support(of: axis)) + 1) }
+
   init(axis: ResamplingAxis) {
     let scale = max(1, axis.step)
-    // Zeros at the ends cost time and, in the vertical pass, rows. Within a thousandth of the support's end the weight, about
-    // a ninth of the distance's square, is under 1.2e-7.
-    let support = (Lanczos.radius - 0.001) * scale
+    let support = Self.support(of: axis)
     var runs: [(first: Int32, last: Int32)] = []
     runs.reserveCapacity(axis.count)
     for i in 0..<axis.count {
@@ -98,6 +105,20 @@ struct FilterWeights {
     var result = [Float](repeating: 0, count: starts.count * taps)
     forEachRun { offset, weights in
       for (k, weight) in weights.enumerated() { result[offset + k] = Float(weight) }
+    }
+    return result
+  }
+
+  /// The weights in single precision for sums, in place of means, of the boxes of `axis`.
+  func floatingPoint(perSampleOf axis: ResamplingAxis) -> [Float] {
+    var result = floatingPoint()
+    let factor = axis.boxFactor
+    if factor == 1 { return result }
+    for i in starts.indices {
+      for k in 0..<taps {
+        let first = (Int(starts[i]) + k) * factor
+        result[i * taps + k] /= Float(min(factor, axis.sourceCount - first))
+      }
     }
     return result
   }
