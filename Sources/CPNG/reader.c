@@ -1,31 +1,31 @@
+#include "chunks.h"
 #include "common.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// No chunk that is kept is ever larger in practice; a profile of more is not worth its memory.
-enum { CHUNK_LIMIT = 8 << 20 };
+// Until the picture's size is known: the largest profile, and what libpng and zlib need themselves.
+enum { HEADER_LIMIT = CPNG_MOST_ICC + (256 << 10) };
 
 struct cpng_reader {
   cpng_errors errors;
   png_structp png;
   png_infop info;
-  cpng_source source;
+  cpng_chunks chunks;
   cpng_header header;
   size_t row_bytes;
-  uint32_t next_row;
-  uint8_t *rows;        // one row, or the whole picture when it is interlaced
-  png_bytep *row_list;  // only when interlaced
+  uint32_t rows_left;  // of the picture or, when it is interlaced, of all passes
+  uint8_t *row;
 };
 
 static void read_bytes(png_structp png, png_bytep buffer, size_t count) {
   cpng_reader *reader = png_get_io_ptr(png);
   while (count > 0) {
-    const ptrdiff_t got = reader->source.read(reader->source.context, buffer, count);
+    const ptrdiff_t got = cpng_chunks_read(&reader->chunks, buffer, count);
     if (got < 0) {
-      reader->errors.pending = CPNG_READ_FAILED;
-      png_error(png, "reading failed");
+      reader->errors.pending = reader->chunks.lacks_memory ? CPNG_NO_MEMORY : CPNG_READ_FAILED;
+      png_error(png, reader->chunks.lacks_memory ? "no memory for EXIF" : "reading failed");
     }
     if (got == 0) png_error(png, "the file ends too early");
     buffer += got;
@@ -33,31 +33,12 @@ static void read_bytes(png_structp png, png_bytep buffer, size_t count) {
   }
 }
 
-// libpng 1.6 before 1.6.45 does not know cICP.
-static int read_chunk(png_structp png, png_unknown_chunkp chunk) {
-  cpng_reader *reader = png_get_user_chunk_ptr(png);
-  if (memcmp(chunk->name, "cICP", 4) == 0 && chunk->size == 4) {
-    reader->header.has_cicp = true;
-    reader->header.primaries = chunk->data[0];
-    reader->header.transfer = chunk->data[1];
-  }
-  return 1;
-}
-
 void cpng_close(cpng_reader *reader) {
   if (!reader) return;
   png_destroy_read_struct(&reader->png, &reader->info, NULL);
-  free(reader->rows);
-  free(reader->row_list);
+  cpng_release(&reader->errors.memory, reader->row);
+  free(reader->chunks.exif);
   free(reader);
-}
-
-// Text and the like would be kept by libpng only to be thrown away.
-static void discard_unneeded_chunks(png_structp png) {
-  static const png_byte names[] = "tEXt\0zTXt\0iTXt\0hIST\0sPLT\0pCAL\0sCAL\0tIME\0oFFs\0pHYs\0bKGD";
-  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, names, (int)(sizeof names / 5));
-  static const png_byte wanted[] = "cICP";
-  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_IF_SAFE, wanted, 1);
 }
 
 static void fill_header(cpng_reader *reader) {
@@ -70,11 +51,10 @@ static void fill_header(cpng_reader *reader) {
   header->color_type = png_get_color_type(png, info);
   header->interlaced = png_get_interlace_type(png, info) != PNG_INTERLACE_NONE;
   header->has_alpha = (header->color_type & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(png, info, PNG_INFO_tRNS) != 0;
-#ifdef PNG_eXIf_SUPPORTED
-  png_uint_32 exif_bytes = 0;
-  png_bytep exif = NULL;
-  if (png_get_eXIf_1(png, info, &exif_bytes, &exif) != 0) header->exif_bytes = exif_bytes;
-#endif
+  header->exif_bytes = reader->chunks.exif_bytes;
+  header->has_cicp = reader->chunks.has_cicp;
+  header->primaries = reader->chunks.cicp[0];
+  header->transfer = reader->chunks.cicp[1];
   png_charp name = NULL;
   png_bytep icc = NULL;
   png_uint_32 icc_bytes = 0;
@@ -97,15 +77,15 @@ static cpng_status read_header(cpng_reader *reader, cpng_error *error) {
     return error->status;
   }
   png_set_read_fn(reader->png, reader, read_bytes);
-  png_set_read_user_chunk_fn(reader->png, reader, read_chunk);
   png_set_user_limits(reader->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-  png_set_chunk_malloc_max(reader->png, CHUNK_LIMIT);
-  discard_unneeded_chunks(reader->png);
+  png_set_chunk_malloc_max(reader->png, CPNG_MOST_ICC);
 #ifdef PNG_IGNORE_ADLER32
   // The chunks' own checksums cover the same bytes; this one is 4% of a large picture's time.
   png_set_option(reader->png, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
 #endif
   png_read_info(reader->png, reader->info);
+  // libpng goes on without what it had no memory for.
+  if (reader->errors.memory.refused) return cpng_fail_for_memory(error, &reader->errors.memory);
   fill_header(reader);
   return check_size(&reader->header, error);
 }
@@ -116,8 +96,10 @@ cpng_reader *cpng_open(cpng_source source, cpng_error *error) {
     cpng_fail(error, CPNG_NO_MEMORY, "no memory for a PNG decoder");
     return NULL;
   }
-  reader->source = source;
-  reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader->errors, cpng_on_error, cpng_on_warning);
+  reader->chunks.source = source;
+  reader->errors.memory.limit = HEADER_LIMIT;
+  reader->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &reader->errors, cpng_on_error, cpng_on_warning,
+                                         &reader->errors.memory, cpng_png_malloc, cpng_png_free);
   reader->info = reader->png ? png_create_info_struct(reader->png) : NULL;
   if (!reader->info) {
     cpng_fail(error, CPNG_NO_MEMORY, "no memory for a PNG decoder");
@@ -131,17 +113,41 @@ cpng_reader *cpng_open(cpng_source source, cpng_error *error) {
   return reader;
 }
 
-cpng_status cpng_start(cpng_reader *reader, cpng_layout *layout, cpng_error *error) {
+// Rows of all passes of Adam7 (PNG specification, 8.2); of those without columns there are none.
+static uint32_t interlaced_rows(uint32_t width, uint32_t height) {
+  static const struct {
+    uint32_t first_column, first_row, step;
+  } passes[] = {{0, 0, 8}, {4, 0, 8}, {0, 4, 8}, {2, 0, 4}, {0, 2, 4}, {1, 0, 2}, {0, 1, 2}};
+  uint32_t rows = 0;
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+    if (width > passes[i].first_column && height > passes[i].first_row)
+      rows += (height - passes[i].first_row + passes[i].step - 1) / passes[i].step;
+  return rows;
+}
+
+cpng_status cpng_start(cpng_reader *reader, size_t limit, cpng_layout *layout, cpng_error *error) {
   if (setjmp(reader->errors.escape)) {
     *error = reader->errors.error;
     return error->status;
   }
+  cpng_memory *const memory = &reader->errors.memory;
+  memory->limit = limit;
+  memory->most = memory->held;
   png_set_expand(reader->png);
   const uint16_t one = 1;
   if (*(const uint8_t *)&one == 1) png_set_swap(reader->png);
-  if (reader->header.interlaced) png_set_interlace_handling(reader->png);
+  // Without png_set_interlace_handling, libpng gives the rows of the passes as they are.
   png_read_update_info(reader->png, reader->info);
   reader->row_bytes = png_get_rowbytes(reader->png, reader->info);
+  const cpng_header *header = &reader->header;
+  reader->rows_left = header->interlaced ? interlaced_rows(header->width, header->height) : header->height;
+  reader->row = cpng_allocate(memory, reader->row_bytes);
+  if (!reader->row) {
+    if (memory->refused) return cpng_fail_for_memory(error, memory);
+    return cpng_fail(error, CPNG_NO_MEMORY, "no memory for a row of a PNG");
+  }
+  // Of the rows of passes, libpng fills the beginning.
+  memset(reader->row, 0, reader->row_bytes);
   *layout = (cpng_layout){
       .channels = png_get_channels(reader->png, reader->info),
       .bytes_per_sample = png_get_bit_depth(reader->png, reader->info) == 16 ? 2 : 1,
@@ -150,16 +156,11 @@ cpng_status cpng_start(cpng_reader *reader, cpng_layout *layout, cpng_error *err
   return CPNG_OK;
 }
 
+size_t cpng_most_held(const cpng_reader *reader) { return reader->errors.memory.most; }
+
 cpng_header cpng_get_header(const cpng_reader *reader) { return reader->header; }
 
-const uint8_t *cpng_exif(const cpng_reader *reader) {
-#ifdef PNG_eXIf_SUPPORTED
-  png_uint_32 bytes = 0;
-  png_bytep exif = NULL;
-  if (png_get_eXIf_1(reader->png, reader->info, &bytes, &exif) != 0) return exif;
-#endif
-  return NULL;
-}
+const uint8_t *cpng_exif(const cpng_reader *reader) { return reader->chunks.exif; }
 
 const uint8_t *cpng_icc(const cpng_reader *reader) {
   png_charp name = NULL;
@@ -169,37 +170,21 @@ const uint8_t *cpng_icc(const cpng_reader *reader) {
   return png_get_iCCP(reader->png, reader->info, &name, &method, &icc, &bytes) != 0 ? icc : NULL;
 }
 
-static cpng_status allocate_rows(cpng_reader *reader, cpng_error *error) {
-  const size_t rows = reader->header.interlaced ? reader->header.height : 1;
-  if (reader->row_bytes != 0 && rows > SIZE_MAX / reader->row_bytes)
-    return cpng_fail(error, CPNG_NO_MEMORY, "an interlaced PNG larger than any memory");
-  reader->rows = malloc(rows * reader->row_bytes);
-  if (reader->rows && reader->header.interlaced) {
-    reader->row_list = malloc(rows * sizeof *reader->row_list);
-    for (size_t y = 0; reader->row_list && y < rows; y++) reader->row_list[y] = reader->rows + y * reader->row_bytes;
-  }
-  if (!reader->rows || (reader->header.interlaced && !reader->row_list))
-    return cpng_fail(error, CPNG_NO_MEMORY, "no memory for the rows of a PNG");
-  return CPNG_OK;
+void cpng_drop_metadata(cpng_reader *reader) {
+  png_free_data(reader->png, reader->info, PNG_FREE_ICCP, -1);
+  free(reader->chunks.exif);
+  reader->chunks.exif = NULL;
 }
 
 cpng_status cpng_next_band(cpng_reader *reader, cpng_band *band, cpng_error *error) {
   *band = (cpng_band){0};
-  if (reader->next_row >= reader->header.height) return CPNG_OK;
-  if (!reader->rows && allocate_rows(reader, error) != CPNG_OK) return error->status;
+  if (reader->rows_left == 0) return CPNG_OK;
   if (setjmp(reader->errors.escape)) {
     *error = reader->errors.error;
     return error->status;
   }
-  if (reader->header.interlaced) {
-    png_read_image(reader->png, reader->row_list);
-    band->row_count = reader->header.height;
-  } else {
-    png_read_row(reader->png, reader->rows, NULL);
-    band->row_count = 1;
-  }
-  band->samples = reader->rows;
-  band->stride = reader->row_bytes;
-  reader->next_row += band->row_count;
+  png_read_row(reader->png, reader->row, NULL);
+  reader->rows_left--;
+  *band = (cpng_band){.samples = reader->row, .stride = reader->row_bytes, .row_count = 1};
   return CPNG_OK;
 }

@@ -55,6 +55,7 @@ static cpng_status start(cpng_writer *writer, const cpng_settings *settings, boo
     *icc_taken = png_get_valid(png, writer->info, PNG_INFO_iCCP) != 0;
   }
   png_write_info(png, writer->info);
+  png_free_data(png, writer->info, PNG_FREE_ICCP, -1);
   const uint16_t one = 1;
   if (settings->bytes_per_sample == 2 && *(const uint8_t *)&one == 1) png_set_swap(png);
   return CPNG_OK;
@@ -65,7 +66,9 @@ cpng_writer *cpng_create(cpng_sink sink, const cpng_settings *settings, bool *ic
   cpng_writer *writer = calloc(1, sizeof *writer);
   if (writer) {
     writer->sink = sink;
-    writer->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &writer->errors, cpng_on_error, cpng_on_warning);
+    writer->errors.memory.limit = settings->limit;
+    writer->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &writer->errors, cpng_on_error, cpng_on_warning,
+                                            &writer->errors.memory, cpng_png_malloc, cpng_png_free);
     writer->info = writer->png ? png_create_info_struct(writer->png) : NULL;
   }
   if (!writer || !writer->info) {
@@ -97,3 +100,5 @@ cpng_status cpng_finish(cpng_writer *writer, cpng_error *error) {
   png_write_end(writer->png, NULL);
   return CPNG_OK;
 }
+
+size_t cpng_writer_most_held(const cpng_writer *writer) { return writer->errors.memory.most; }

@@ -21,6 +21,15 @@ public enum DecodedAlpha: Sendable, Equatable {
   case premultiplied
 }
 
+/// The order in which a decoder brings rows.
+public enum RowOrder: Sendable, Equatable {
+  /// Every row of the planes once, from the top.
+  case topDown
+  /// The rows of the seven passes of an interlaced PNG, for `Adam7Stage`: of the only plane, as long as its rows, each with the
+  /// pixels of its pass packed at the beginning. What follows them has no meaning.
+  case adam7
+}
+
 /// What a decoder delivers, fixed once it has begun.
 public struct DecodedLayout: Sendable {
   public struct Plane: Sendable {
@@ -37,11 +46,13 @@ public struct DecodedLayout: Sendable {
   public var color: DecodedColor
   public var alpha: DecodedAlpha
   public var planes: [Plane]
+  public var order: RowOrder
 
-  public init(color: DecodedColor, alpha: DecodedAlpha, planes: [Plane]) {
+  public init(color: DecodedColor, alpha: DecodedAlpha, planes: [Plane], order: RowOrder = .topDown) {
     self.color = color
     self.alpha = alpha
     self.planes = planes
+    self.order = order
   }
 }
 

@@ -48,14 +48,21 @@ typedef struct {
 
 typedef struct cpng_reader cpng_reader;
 
-/// Reads up to the first picture data. NULL with `error` set on failure.
+/// What is kept of metadata, in bytes: a profile that is larger is left out, of EXIF there is the beginning.
+enum { CPNG_MOST_ICC = 8 << 20, CPNG_MOST_EXIF = 1 << 16 };
+
+/// Reads up to the first picture data. NULL with `error` set on failure. Chunks of no use here are passed over in small
+/// blocks, however long or many they are.
 cpng_reader *cpng_open(cpng_source source, cpng_error *error);
 void cpng_close(cpng_reader *reader);
 cpng_header cpng_get_header(const cpng_reader *reader);
 
-/// The body of the eXIf chunk and of the profile in iCCP, or NULL. Valid while the reader lives.
+/// The body of the eXIf chunk and of the profile in iCCP, or NULL. Valid until they are dropped.
 const uint8_t *cpng_exif(const cpng_reader *reader);
 const uint8_t *cpng_icc(const cpng_reader *reader);
+
+/// Frees what cpng_exif and cpng_icc gave.
+void cpng_drop_metadata(cpng_reader *reader);
 
 /// What will be delivered.
 typedef struct {
@@ -64,8 +71,12 @@ typedef struct {
   size_t row_bytes;
 } cpng_layout;
 
-/// Makes ready to decode; nothing of the size of a row is allocated before.
-cpng_status cpng_start(cpng_reader *reader, cpng_layout *layout, cpng_error *error);
+/// Makes ready to decode; nothing of the size of a row is allocated before. From here on the reader, libpng and zlib may hold
+/// `limit` bytes: more is CPNG_NO_MEMORY.
+cpng_status cpng_start(cpng_reader *reader, size_t limit, cpng_layout *layout, cpng_error *error);
+
+/// The bytes that the reader, libpng and zlib have held at most since cpng_start.
+size_t cpng_most_held(const cpng_reader *reader);
 
 /// A run of whole rows. The pointer holds until the next call on the reader.
 typedef struct {
@@ -74,7 +85,8 @@ typedef struct {
   uint32_t row_count;  // 0 at the end
 } cpng_band;
 
-/// Decodes the next rows: one, or of an interlaced picture all. Only after cpng_start.
+/// Decodes the next row. Of an interlaced picture that is one of a pass, packed at the beginning of a row that has room for all
+/// columns: the passes in order, those without pixels left out. Only after cpng_start.
 cpng_status cpng_next_band(cpng_reader *reader, cpng_band *band, cpng_error *error);
 
 typedef struct {
@@ -84,6 +96,7 @@ typedef struct {
   int compression;       // zlib's level, 0 to 9
   const uint8_t *icc;
   size_t icc_bytes;
+  size_t limit;          // of the bytes that the writer may hold
 } cpng_settings;
 
 typedef struct cpng_writer cpng_writer;
@@ -93,6 +106,9 @@ cpng_writer *cpng_create(cpng_sink sink, const cpng_settings *settings, bool *ic
 cpng_status cpng_write_row(cpng_writer *writer, const void *row, cpng_error *error);
 cpng_status cpng_finish(cpng_writer *writer, cpng_error *error);
 void cpng_discard(cpng_writer *writer);
+
+/// The bytes that libpng and zlib have held at most.
+size_t cpng_writer_most_held(const cpng_writer *writer);
 
 /// The version of the library in use, "1.6.39".
 const char *cpng_library_version(void);

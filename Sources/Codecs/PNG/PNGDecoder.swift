@@ -1,7 +1,8 @@
+import Budget
 import CPNG
 import Raster
 
-/// PNG by libpng: a row at a time as it inflates; an interlaced picture whole.
+/// PNG by libpng: a row at a time as it inflates, an interlaced picture pass by pass.
 final class PNGDecoder: ImageDecoder {
   let header: ImageHeader
   private let handle: Handle
@@ -23,6 +24,7 @@ final class PNGDecoder: ImageDecoder {
     handle = Handle(reader: reader)
     file = cpng_get_header(reader)
     header = Self.header(of: reader, file)
+    cpng_drop_metadata(reader)
   }
 
   private static func header(of reader: OpaquePointer, _ file: cpng_header) -> ImageHeader {
@@ -49,12 +51,14 @@ final class PNGDecoder: ImageDecoder {
   func begin(_ strategy: DecodingStrategy, resources: DecodingResources) throws(DownsampleError) -> DecodedLayout {
     var error = cpng_error()
     var layout = cpng_layout()
-    guard cpng_start(handle.reader, &layout, &error) == CPNG_OK else { throw Self.failure(error, bridge) }
-    if file.interlaced {
-      try HeldWhole.check(layout.row_bytes * header.codedSize.height, "an interlaced PNG of \(header.codedSize)")
+    guard cpng_start(handle.reader, strategy.held.totalBytes, &layout, &error) == CPNG_OK else {
+      throw Self.failure(error, bridge)
     }
     return strategy.layout
   }
+
+  /// What the strategy's bytes came to so far.
+  var mostHeld: Int { cpng_most_held(handle.reader) }
 
   func nextBand() throws(DownsampleError) -> DecodedBand? {
     var error = cpng_error()

@@ -34,7 +34,8 @@ final class PNGEncoder: ImageEncoder {
       var description = cpng_settings(
         width: UInt32(layout.size.width), height: UInt32(layout.size.height), channels: Int32(plane.channels),
         bytes_per_sample: Int32(plane.sampleType.byteCount), compression: Self.compression, icc: icc.baseAddress,
-        icc_bytes: icc.count)
+        icc_bytes: icc.count,
+        limit: Self.memory(layout: layout, iccProfileBytes: icc.count).totalBytes)
       return cpng_create(callbacks, &description, &iccTaken, &error)
     }
     guard let writer else { throw Self.failure(error, bridge) }
@@ -55,7 +56,15 @@ final class PNGEncoder: ImageEncoder {
     guard cpng_finish(handle.writer, &error) == CPNG_OK else { throw Self.failure(error, bridge) }
   }
 
+  /// What the bytes of `memory` came to so far.
+  var mostHeld: Int { cpng_writer_most_held(handle.writer) }
+
   private static func failure(_ error: cpng_error, _ bridge: SinkBridge) -> DownsampleError {
-    bridge.error ?? DownsampleError(.internalFault, "encoding the PNG failed: \(text(error.message))")
+    if let cause = bridge.error { return cause }
+    let message = text(error.message)
+    if error.status == CPNG_NO_MEMORY {
+      return DownsampleError(.overBudget, "there is not enough memory to encode a PNG: \(message)")
+    }
+    return DownsampleError(.internalFault, "encoding the PNG failed: \(message)")
   }
 }

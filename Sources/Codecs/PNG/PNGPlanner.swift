@@ -1,3 +1,4 @@
+import Budget
 import CPNG
 import Raster
 
@@ -8,9 +9,24 @@ struct PNGPlanner: DecodingPlanner {
   func strategies(target: PixelSize, threads: Int) -> [DecodingStrategy] {
     [
       DecodingStrategy(
-        name: file.interlaced ? "interlaced, decoded whole" : "row by row", layout: layout, held: [])
+        name: file.interlaced ? "interlaced, pass by pass" : "row by row", layout: layout, held: held)
     ]
   }
+
+  /// What libpng and zlib hold, and the row that is handed on.
+  private var held: [MemoryUse] {
+    let plane = layout.planes[0].layout
+    // libpng rounds its rows up to whole bytes of one-bit pixels, and adds a pixel, the filter's byte and room to align them.
+    let row = (plane.width + 7) / 8 * 8 * plane.bytesPerPixel + plane.bytesPerPixel + 1 + 48
+    return [
+      MemoryUse("libpng: this row and the one above", 2 * row), MemoryUse("libpng and zlib", Self.fixedBytes),
+      MemoryUse("row", plane.bytesPerRow),
+    ]
+  }
+
+  /// What does not depend on the picture: zlib's window of 32 KB and its state of 7 (zlib 1.2.13), libpng's input buffer of 8 KB,
+  /// its structures and tables of 3 (libpng 1.6.39), and as much again as other versions may differ by.
+  private static let fixedBytes = 72 << 10
 
   /// After libpng's expansion: palettes become RGB, tRNS becomes alpha, fewer bits than 8 become 8.
   private var layout: DecodedLayout {
@@ -26,6 +42,6 @@ struct PNGPlanner: DecodingPlanner {
             width: size.width, height: size.height, channels: channels, sampleType: isDeep ? .uint16 : .uint8,
             maximum: isDeep ? 65535 : 255),
           box: SourceBox(x: 0, y: 0, width: Double(size.width), height: Double(size.height)))
-      ])
+      ], order: file.interlaced ? .adam7 : .topDown)
   }
 }
