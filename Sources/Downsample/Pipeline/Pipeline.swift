@@ -122,14 +122,14 @@ struct Pipeline {
     case .rgbPlanes:
       let planes = decoded.planes.map { _ in Self.plane(of: target, like: stored[0]) }
       let parts = resampling(to: planes)
-      return [Self.resample(parts), Self.interleave(planes, to: stored[0], after: parts)]
+      return [resample(parts), Self.interleave(planes, to: stored[0], after: parts)]
     case .ycbcr(let matrix):
       if encoded.color == .ycbcr420 {
         return [resample(to: stored, subsampling: 2, mapping: Self.mapping(for: matrix))]
       }
       let planes = decoded.planes.map { _ in Self.plane(of: target, like: stored[0]) }
       let parts = resampling(to: planes, mapping: Self.mapping(for: matrix))
-      return [Self.resample(parts), Self.matrix(matrix, planes, to: stored[0], after: parts)]
+      return [resample(parts), Self.matrix(matrix, planes, to: stored[0], after: parts)]
     case .cmyk(let isInverted):
       var ink = stored[0]
       ink.channels = 4
@@ -203,7 +203,7 @@ struct Pipeline {
         next throws(DownsampleError) in
         try ColorStages.premultiply(input: pixels, isPremultiplied: isPremultiplied, next: next)
       })
-    stages.append(Self.resample([part]))
+    stages.append(resample([part]))
     stages.append(
       encoded.hasAlpha
         ? PipelineStage("unpremultiplying", bytes: MapStage.byteCount(output: output)) { next throws(DownsampleError) in
@@ -235,9 +235,9 @@ struct Pipeline {
         from: source, to: plane, mapping: (index == alpha ? Self.proportional : mapping)(source.layout, plane, index))
     }
     if case .ycbcr(let matrix) = decoded.color {
-      return [Self.resample(parts), Self.matrix(matrix, planes, to: pixels, after: parts)]
+      return [resample(parts), Self.matrix(matrix, planes, to: pixels, after: parts)]
     }
-    return [Self.resample(parts), Self.interleave(planes, to: pixels, after: parts)]
+    return [resample(parts), Self.interleave(planes, to: pixels, after: parts)]
   }
 
   /// How the values of a plane become the output's.
@@ -273,11 +273,17 @@ struct Pipeline {
   private func resample(
     to planes: [PlaneLayout], subsampling: Int = 1, mapping: Mapping = Pipeline.proportional
   ) -> PipelineStage {
-    Self.resample(resampling(to: planes, subsampling: subsampling, mapping: mapping))
+    resample(resampling(to: planes, subsampling: subsampling, mapping: mapping))
   }
 
-  private static func resample(_ parts: [ResampleStage.Plane]) -> PipelineStage {
-    PipelineStage("resampling", bytes: ResampleStage.byteCount(planes: parts)) { next throws(DownsampleError) in
+  private func resample(_ parts: [ResampleStage.Plane]) -> PipelineStage {
+    if decoded.order == .adam7 {
+      return PipelineStage("resampling, pass by pass", bytes: Adam7Stage.byteCount(plane: parts[0])) {
+        next throws(DownsampleError) in
+        try Adam7Stage(plane: parts[0], next: next)
+      }
+    }
+    return PipelineStage("resampling", bytes: ResampleStage.byteCount(planes: parts)) { next throws(DownsampleError) in
       try ResampleStage(planes: parts, next: next)
     }
   }
