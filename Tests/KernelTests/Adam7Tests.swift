@@ -107,7 +107,7 @@ import Testing
         var expected = [Float](repeating: 5, count: boxes * channels)
         var expectedBytes = expected
         for i in row.indices {
-          let place = (first + i / channels << shift) / factor * channels + i % channels
+          let place = (first + (i / channels) << shift) / factor * channels + i % channels
           expected[place] += Float(row[i])
           expectedBytes[place] += Float(row[i] >> 8)
         }
