@@ -56,7 +56,8 @@ let package = Package(
     .testTarget(name: "BudgetTests", dependencies: ["Budget"], swiftSettings: strictSwift),
     .testTarget(name: "RasterTests", dependencies: ["Raster", "TestPictures"], swiftSettings: strictSwift),
     .testTarget(
-      name: "CodecTests", dependencies: ["Budget", "Codecs", "Raster", "CPictures", "TestPictures"], swiftSettings: strictSwift),
+      name: "CodecTests", dependencies: ["Budget", "Codecs", "Raster", "CPictures", "TestPictures"],
+      swiftSettings: strictSwift),
     .testTarget(
       name: "DownsampleTests", dependencies: ["Downsample", "Codecs", "Raster", "CPictures", "TestPictures"],
       swiftSettings: strictSwift),

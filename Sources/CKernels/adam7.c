@@ -109,14 +109,30 @@ void ck_pass_f32(const float *columns, int channels, ck_axis axis, ck_pass pass,
   const size_t end = (size_t)pass.first + (size_t)pass.count * step;                                          \
   size_t x = (size_t)pass.first;                                                                              \
   for (size_t box = x / factor; x < end; box++) {                                                             \
-    float *out = sums + box * (size_t)channels;                                                               \
+    float sum[4] = {0};                                                                                       \
     for (const size_t next = (box + 1) * factor; x < next && x < end; x += step, row += channels)             \
-      for (int c = 0; c < channels; c++) out[c] += (float)row[c];                                             \
+      for (int c = 0; c < channels; c++) sum[c] += (float)row[c];                                             \
+    for (int c = 0; c < channels; c++) sums[box * (size_t)channels + (size_t)c] += sum[c];                    \
   }
 
-void ck_box_pass_u8(const uint8_t *row, int channels, ck_pass pass, size_t factor, float *sums) { BOX_PASS }
+CK_INLINE void box_u8(const uint8_t *row, int channels, ck_pass pass, size_t factor, float *sums) { BOX_PASS }
 
-void ck_box_pass_u16(const uint16_t *row, int channels, ck_pass pass, size_t factor, float *sums) { BOX_PASS }
+CK_INLINE void box_u16(const uint16_t *row, int channels, ck_pass pass, size_t factor, float *sums) { BOX_PASS }
+
+// With a number that the compiler knows, the sums of a pixel's channels stay in registers.
+#define BY_CHANNELS(BOX)                                   \
+  switch (channels) {                                      \
+    case 1: BOX(row, 1, pass, factor, sums); break;        \
+    case 2: BOX(row, 2, pass, factor, sums); break;        \
+    case 3: BOX(row, 3, pass, factor, sums); break;        \
+    default: BOX(row, 4, pass, factor, sums); break;       \
+  }
+
+void ck_box_pass_u8(const uint8_t *row, int channels, ck_pass pass, size_t factor, float *sums) { BY_CHANNELS(box_u8) }
+
+void ck_box_pass_u16(const uint16_t *row, int channels, ck_pass pass, size_t factor, float *sums) {
+  BY_CHANNELS(box_u16)
+}
 
 // A strip's sums stay in registers over all taps.
 enum { PASS_STRIP = 64 };

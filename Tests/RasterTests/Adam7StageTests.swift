@@ -99,7 +99,6 @@ import Testing
       max(worst, abs(pair.0 - min(max(pair.1 * scale + (mapping?.bias ?? 0), 0), Double(kind.outputMaximum))))
     }
     #expect(error <= kind.mostError, "\(source.width)x\(source.height) \(x) \(y)")
-    print("ERR", kind.testDescription, error)
     return zip(result.values, expected.values).reduce(0) { max($0, abs($1.0 - $1.1)) }
   }
 

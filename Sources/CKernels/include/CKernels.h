@@ -72,7 +72,8 @@ void ck_pass_f32_i16(const float *columns, int channels, ck_axis axis, ck_pass p
 void ck_pass_f32(const float *columns, int channels, ck_axis axis, ck_pass pass, const float *weights, int rows,
                  float *out, size_t stride);
 
-/// Adds each pixel of a pass to the sum of the box of `factor` (at most 256) pixels that it lies in. The sums are exact.
+/// Adds each pixel of a pass, of 1 to 4 channels, to the sum of the box of `factor` (at most 256) pixels that it lies in. The
+/// sums are exact.
 void ck_box_pass_u8(const uint8_t *row, int channels, ck_pass pass, size_t factor, float *sums);
 void ck_box_pass_u16(const uint16_t *row, int channels, ck_pass pass, size_t factor, float *sums);
 
