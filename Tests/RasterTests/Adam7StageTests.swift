@@ -44,7 +44,7 @@ import Testing
   private func staged(_ source: Samples, _ plane: ResampleStage.Plane, noise: inout Noise) throws -> Samples {
     let output = plane.output
     let collector = RowCollector(rowBytes: [output.bytesPerRow])
-    let stage = Adam7Stage(plane: plane, next: collector)
+    let stage = try Adam7Stage(plane: plane, next: collector)
     // As the specification draws it (8.2), apart from the stage's own table.
     let pattern = [
       [1, 6, 4, 6, 2, 6, 4, 6], [7, 7, 7, 7, 7, 7, 7, 7], [5, 6, 5, 6, 5, 6, 5, 6], [7, 7, 7, 7, 7, 7, 7, 7],
@@ -193,7 +193,7 @@ import Testing
       input: layout, window: PixelRect(x: 0, y: 0, width: 9, height: 9), x: .whole(9, to: 9), y: .whole(9, to: 9),
       output: layout)
     let collector = RowCollector(rowBytes: [9])
-    let stage = Adam7Stage(plane: plane, next: collector)
+    let stage = try Adam7Stage(plane: plane, next: collector)
     let rows = Adam7Pass.passes(width: 9, height: 9).reduce(0) { $0 + $1.rows(before: 9) }
     for _ in 1..<rows { try stage.write(samples: [UInt8](repeating: 1, count: 9)) }
     let error = #expect(throws: DownsampleError.self) { try stage.finish() }

@@ -17,11 +17,6 @@ final class PNGEncoder: ImageEncoder {
     deinit { cpng_discard(writer) }
   }
 
-  /// What encoding will hold: zlib's state, and libpng's rows: this one, the one before, and one filtered by each filter.
-  static func memory(layout: EncodedLayout) -> [MemoryUse] {
-    [MemoryUse("PNG encoder", layout.planes[0].bytesPerRow * 5 + (400 << 10))]
-  }
-
   init(layout: EncodedLayout, settings: EncoderSettings, sink: ByteSink) throws(DownsampleError) {
     bridge = SinkBridge(sink)
     var error = cpng_error()

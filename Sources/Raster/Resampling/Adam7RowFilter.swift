@@ -2,7 +2,7 @@ import CKernels
 
 /// The horizontal half of resampling an interlaced plane: rows of one pass wait until there is a batch of them, then what they
 /// give is added to rows of partial sums.
-struct Adam7RowFilter: ~Copyable {
+final class Adam7RowFilter {
   private let plane: ResampleStage.Plane
   private let sizes: Adam7Sizes
   private let starts: [Int32]
@@ -12,7 +12,7 @@ struct Adam7RowFilter: ~Copyable {
   private let waiting: RowBuffer
   private let columns: RowBuffer
 
-  init(_ plane: ResampleStage.Plane, _ sizes: Adam7Sizes) {
+  init(_ plane: ResampleStage.Plane, _ sizes: Adam7Sizes) throws(DownsampleError) {
     self.plane = plane
     self.sizes = sizes
     let weights = FilterWeights(axis: plane.x.boxed)
@@ -21,8 +21,8 @@ struct Adam7RowFilter: ~Copyable {
     fixedWeights = sizes.isFixedPoint ? weights.fixedPoint(bits: CK_WEIGHT_BITS, times: 1) : []
     // The passes bring sums of the boxes' pixels, the weights are those of their means.
     floatWeights = sizes.isFixedPoint ? [] : weights.floatingPoint(perSampleOf: plane.x)
-    waiting = RowBuffer(byteCount: sizes.waitingBytes)
-    columns = RowBuffer(byteCount: sizes.columnBytes)
+    waiting = try RowBuffer(byteCount: sizes.waitingBytes)
+    columns = try RowBuffer(byteCount: sizes.columnBytes)
     // Rows that a batch lacks are filtered like the others.
     waiting.clear()
   }

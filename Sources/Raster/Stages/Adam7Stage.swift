@@ -37,7 +37,8 @@ public final class Adam7Stage: RowSink {
   /// - Parameters:
   ///   - plane: as for `ResampleStage`.
   ///   - next: takes the rows, as those of plane 0.
-  public init(plane: ResampleStage.Plane, next: RowSink) {
+  /// - Throws: `.overBudget` when the system has not as much memory as that takes.
+  public init(plane: ResampleStage.Plane, next: RowSink) throws(DownsampleError) {
     precondition(plane.input.channels == plane.output.channels)
     precondition(plane.input.sampleType == .uint16 || plane.output.sampleType == .uint8)
     precondition(plane.x.count == plane.output.width && plane.y.count == plane.output.height)
@@ -45,15 +46,15 @@ public final class Adam7Stage: RowSink {
     self.plane = plane
     self.next = next
     sizes = Adam7Sizes(plane)
-    filter = Adam7RowFilter(plane, sizes)
+    filter = try Adam7RowFilter(plane, sizes)
     let weights = FilterWeights(axis: plane.y.boxed)
     rowStarts = weights.starts
     rowTaps = weights.taps
     rowWeights = weights.floatingPoint(perSampleOf: plane.y)
-    kept = RowBuffer(byteCount: sizes.keptBytes)
-    fresh = RowBuffer(byteCount: sizes.freshBytes)
-    sums = RowBuffer(byteCount: sizes.sumBytes)
-    outputRow = RowBuffer(byteCount: sizes.outputBytes)
+    kept = try RowBuffer(byteCount: sizes.keptBytes)
+    fresh = try RowBuffer(byteCount: sizes.freshBytes)
+    sums = try RowBuffer(byteCount: sizes.sumBytes)
+    outputRow = try RowBuffer(byteCount: sizes.outputBytes)
     let most = max(rowTaps, Int(CK_BATCH))
     pointers = .allocate(capacity: most)
     pointerWeights = .allocate(capacity: most)
