@@ -20,7 +20,7 @@ public enum CodecRegistry {
   {
     switch format {
     case .jpeg: return JPEGEncoder.memory(layout: layout)
-    case .png: return PNGEncoder.memory(layout: layout)
+    case .png: return PNGEncoder.memory(layout: layout, iccProfileBytes: settings.iccProfile.count)
     }
   }
 

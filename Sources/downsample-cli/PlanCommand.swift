@@ -27,8 +27,9 @@ struct PlanCommand {
         if invocation.json {
           try Console.print(plan.json(inputName: input.description, header: header))
         } else if !invocation.quiet {
-          try Console.print(
-            Console.printable(plan.text(inputName: input.inputName, header: header, isVerbose: invocation.verbose)))
+          for line in plan.lines(inputName: input.inputName, header: header, isVerbose: invocation.verbose) {
+            try Console.print(Console.printable(line))
+          }
         }
       } catch {
         if invocation.json { try Console.print(errorJSON(error, inputName: input.description)) }

@@ -2,15 +2,15 @@ import Budget
 import Codecs
 
 extension Plan {
-  /// The plan for people: a line, and with `isVerbose` every stage and every way that was considered.
-  public func text(inputName: String, header: ImageHeader, isVerbose: Bool) -> String {
+  /// The plan for people: a line and the warnings, and with `isVerbose` every stage and every way that was considered.
+  public func lines(inputName: String, header: ImageHeader, isVerbose: Bool) -> [String] {
     let spilled = spilledBytes > 0 ? ", \(ByteCount.describe(spilledBytes)) to a temporary file" : ""
     let threads = threads > 1 ? ", \(threads) threads" : ""
     var lines = [
       "\(inputName): \(header.kind) \(header.size) to \(outputSize): \(fits ? "" : "does not fit: ")\(verdict) (\(strategy)\(threads)\(spilled))"
     ]
     lines += warnings.map { "  warning: \($0)" }
-    guard isVerbose else { return lines.joined(separator: "\n") }
+    guard isVerbose else { return lines }
     lines.append("  \(Self.column(residentBytes))  resident before")
     for stage in stages {
       let phase = stage.phase == .throughout ? "" : ", \(stage.phase == .rows ? "while rows flow" : "before rows flow")"
@@ -24,7 +24,7 @@ extension Plan {
         "  considered: \(rung.strategy)\(ways)\(spilling): \(ByteCount.describe(rung.predictedPeakBytes))\(rung.fits ? "" : ", does not fit")"
       )
     }
-    return lines.joined(separator: "\n")
+    return lines
   }
 
   private static func column(_ bytes: Int) -> String {
