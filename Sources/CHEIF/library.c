@@ -242,3 +242,11 @@ void cheif_load_decoders(const cheif_library *library, const struct heif_context
   }
   pthread_mutex_unlock(&plugin_lock);
 }
+
+void cheif_load_encoder(const char *plugin) {
+  if (!the_library.choose_plugins) return;
+  // Loading again is harmless: the library counts how often each is loaded.
+  pthread_mutex_lock(&plugin_lock);
+  (void)load_plugin(&the_library, plugin);
+  pthread_mutex_unlock(&plugin_lock);
+}

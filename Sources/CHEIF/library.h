@@ -114,6 +114,9 @@ const cheif_library *cheif_get_library(cheif_error *error);
 /// Loads the plugins that decode the items of the file. A plugin that is missing is no error here: decoding will tell.
 void cheif_load_decoders(const cheif_library *library, const struct heif_context *context);
 
+/// Loads one encoder's plugin, by the name within its file name, where heif_init loaded none.
+void cheif_load_encoder(const char *plugin);
+
 /// Marks the time spent inside libheif on this thread, for cheif_is_busy. Calls nest.
 void cheif_enter(void);
 void cheif_leave(void);

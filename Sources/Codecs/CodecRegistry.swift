@@ -21,16 +21,19 @@ public enum CodecRegistry {
     switch format {
     case .jpeg: return JPEGEncoder.memory(layout: layout)
     case .png: return PNGEncoder.memory(layout: layout, iccProfileBytes: settings.iccProfile.count)
+    case .heic, .avif: return HEIFEncoder.memory(layout: layout, settings: settings, format: format)
     }
   }
 
-  /// - Throws: `.usage` when the format cannot hold a picture of this size, and what the sink throws.
+  /// - Throws: `.usage` when the format cannot hold a picture of this size, `.unsupported` when libheif or its encoder is
+  ///   missing, and what the sink throws.
   public static func encoder(
     for format: OutputFormat, layout: EncodedLayout, settings: EncoderSettings, sink: ByteSink
   ) throws(DownsampleError) -> ImageEncoder {
     switch format {
     case .jpeg: return try JPEGEncoder(layout: layout, settings: settings, sink: sink)
     case .png: return try PNGEncoder(layout: layout, settings: settings, sink: sink)
+    case .heic, .avif: return try HEIFEncoder(layout: layout, settings: settings, format: format, sink: sink)
     }
   }
 }

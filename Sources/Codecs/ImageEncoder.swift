@@ -4,18 +4,53 @@ import Raster
 public enum OutputFormat: String, Sendable, CaseIterable {
   case jpeg
   case png
+  /// HEVC in HEIF.
+  case heic
+  /// AV1 in HEIF.
+  case avif
 
   /// The extension of its files, without the dot.
-  public var fileExtension: String { self == .jpeg ? "jpg" : "png" }
+  public var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
+
+  public var holdsAlpha: Bool { self != .jpeg }
+
+  /// Whether 16 bits a sample are written; 8 otherwise.
+  public var holdsDeepSamples: Bool { self == .png }
+
+  /// Whether colour is coded as luma and colour differences, with loss.
+  public var codesColorDifferences: Bool { self != .png }
+
+  /// The chroma that a picture of `size` gets when `asked` is asked for. AVIF's readers refuse tiles of subsampled chroma
+  /// where a side of the picture is odd (ISO/IEC 23000-22, 7.3.11.4.2): those get full chroma.
+  public func chroma(asked: ChromaSubsampling, size: PixelSize) -> ChromaSubsampling {
+    guard self == .avif, HEIFEncoder.isTiled(size, format: self) else { return asked }
+    switch asked {
+    case .quarter: return size.width % 2 == 0 && size.height % 2 == 0 ? asked : .full
+    case .half: return size.width % 2 == 0 ? asked : .full
+    case .full: return asked
+    }
+  }
 
   /// The format that a file name's extension asks for; nil when it is none of ours.
   public init?(fileExtension: String) {
     switch fileExtension.lowercased() {
     case "jpg", "jpeg", "jpe", "jfif": self = .jpeg
     case "png": self = .png
+    case "heic", "heif", "hif": self = .heic
+    case "avif": self = .avif
     default: return nil
     }
   }
+}
+
+/// How many colour differences are kept.
+public enum ChromaSubsampling: String, Sendable, CaseIterable {
+  /// 4:2:0, one for 2 by 2 pixels.
+  case quarter = "420"
+  /// 4:2:2, one for two pixels beside each other.
+  case half = "422"
+  /// 4:4:4, one for each pixel.
+  case full = "444"
 }
 
 /// What an encoder is given.
@@ -67,13 +102,24 @@ public protocol ImageEncoder: RowSink {
 
 /// How to encode.
 public struct EncoderSettings: Sendable {
-  /// 1 to 100 on libjpeg's scale. PNG has no use for it.
+  /// 1 to 100 on libjpeg's scale, which HEIC's and AVIF's encoders are made to follow. PNG has no use for it.
   public var quality: Int
   /// Goes into the file as it is; empty for none.
   public var iccProfile: [UInt8]
+  /// What `OutputFormat.chroma(asked:size:)` says. PNG has no use for it.
+  public var chroma: ChromaSubsampling
+  /// 1 to 9, more takes longer and makes HEIC and AVIF a little smaller. JPEG and PNG have no use for it.
+  public var effort: Int
 
-  public init(quality: Int, iccProfile: [UInt8]) {
+  public init(
+    quality: Int, iccProfile: [UInt8], chroma: ChromaSubsampling = .quarter, effort: Int = EncoderSettings.defaultEffort
+  ) {
     self.quality = quality
     self.iccProfile = iccProfile
+    self.chroma = chroma
+    self.effort = effort
   }
+
+  /// What comes after it costs three times as much for files that are no more than a tenth smaller.
+  public static let defaultEffort = 2
 }

@@ -123,4 +123,6 @@ bool cheif_decodes_tiles(void);
 /// assertion of libheif from our own faults. False on threads that the decoders started themselves. Async-signal-safe.
 bool cheif_is_busy(void);
 
+#include "CHEIFWriter.h"
+
 #endif

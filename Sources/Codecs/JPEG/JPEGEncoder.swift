@@ -44,7 +44,8 @@ final class JPEGEncoder: ImageEncoder {
       var description = cjpeg_settings(
         width: UInt32(layout.size.width), height: UInt32(layout.size.height), quality: Int32(settings.quality),
         color: layout.color == .gray ? CJPEG_GRAY : layout.color == .rgb ? CJPEG_RGB : CJPEG_YCBCR,
-        h_samp: 2, v_samp: 2, icc: icc.baseAddress, icc_bytes: icc.count)
+        h_samp: settings.chroma == .full ? 1 : 2, v_samp: settings.chroma == .quarter ? 2 : 1, icc: icc.baseAddress,
+        icc_bytes: icc.count)
       return cjpeg_create(callbacks, &description, &error)
     }
     guard let writer else { throw Self.failure(error, bridge) }
