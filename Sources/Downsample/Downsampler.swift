@@ -57,12 +57,13 @@ public enum Downsampler {
     try refuseUnsupported(header)
 
     var pipeline = Pipeline(
-      header: header, decoded: decoded, maxPixelSize: plan.outputSize.longEdge, format: request.format)
+      header: header, decoded: decoded, maxPixelSize: plan.outputSize.longEdge, format: request.format,
+      chroma: request.chroma)
     let late = LateSink()
     let stages = try pipeline.make(to: late)
     let encoder = try CodecRegistry.encoder(
       for: request.format, layout: pipeline.encoded,
-      settings: EncoderSettings(quality: request.quality, iccProfile: pipeline.iccProfile), sink: output)
+      settings: request.encoderSettings(for: pipeline), sink: output)
     late.sink = encoder
     times.resample += watch.lap()
     while let band = try decoder.nextBand() {

@@ -16,8 +16,12 @@ public struct Request: Sendable {
   /// what memory there is, see `automaticSize`.
   public var maxPixelSize: Int?
   public var format: OutputFormat
-  /// JPEG quality on libjpeg's scale, 1 to 100.
+  /// Quality on libjpeg's scale, 1 to 100, of JPEG, HEIC and AVIF.
   public var quality: Int
+  /// The chroma of a JPEG, HEIC or AVIF. An AVIF larger than a tile with an odd side always gets full chroma.
+  public var chroma: ChromaSubsampling
+  /// 1 to 9: more takes longer and makes HEIC and AVIF a little smaller.
+  public var effort: Int
   /// Threads that may decode at once, 1 to 64. A plan takes fewer where that saves needed memory.
   public var threads: Int
   /// What the process may hold, in all.
@@ -32,13 +36,16 @@ public struct Request: Sendable {
 
   /// - Parameter overBudget: nil is `.refuse`, with an automatic size `.shrink`.
   public init(
-    maxPixelSize: Int? = 2048, format: OutputFormat = .jpeg, quality: Int = 85, threads: Int = Request.defaultThreads,
-    memory: MemoryBudget = MemoryBudget(), ledger: Ledger? = nil, overBudget: OverBudget? = nil,
-    deadline: Duration? = nil
+    maxPixelSize: Int? = 2048, format: OutputFormat = .jpeg, quality: Int = 85,
+    chroma: ChromaSubsampling = .quarter, effort: Int = EncoderSettings.defaultEffort,
+    threads: Int = Request.defaultThreads, memory: MemoryBudget = MemoryBudget(), ledger: Ledger? = nil,
+    overBudget: OverBudget? = nil, deadline: Duration? = nil
   ) {
     self.maxPixelSize = maxPixelSize
     self.format = format
     self.quality = quality
+    self.chroma = chroma
+    self.effort = effort
     self.threads = threads
     self.memory = memory
     self.ledger = ledger
@@ -52,6 +59,12 @@ public struct Request: Sendable {
     available < 30 * ByteCount.megabyte ? 512 : available < 80 * ByteCount.megabyte ? 1024 : 2048
   }
 
+  func encoderSettings(for pipeline: Pipeline) -> EncoderSettings {
+    EncoderSettings(
+      quality: quality, iccProfile: pipeline.iccProfile,
+      chroma: format.chroma(asked: chroma, size: pipeline.encoded.size), effort: effort)
+  }
+
   func validate() throws(DownsampleError) {
     func check(_ name: String, _ value: Int, _ range: ClosedRange<Int>) throws(DownsampleError) {
       if range.contains(value) { return }
@@ -60,6 +73,7 @@ public struct Request: Sendable {
     }
     if let maxPixelSize { try check("maxPixelSize", maxPixelSize, 1...65_500) }
     try check("quality", quality, 1...100)
+    try check("effort", effort, 1...9)
     try check("threads", threads, Self.threadRange)
     if let deadline, deadline <= .zero {
       throw DownsampleError(.usage, "the deadline is \(deadline); it has to be positive")

@@ -15,4 +15,5 @@ public typealias Footprint = Budget.Footprint
 public typealias Ledger = Budget.Ledger
 public typealias MemoryBudget = Budget.MemoryBudget
 public typealias OutputFormat = Codecs.OutputFormat
+public typealias ChromaSubsampling = Codecs.ChromaSubsampling
 public typealias PixelSize = Raster.PixelSize

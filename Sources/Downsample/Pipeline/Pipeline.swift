@@ -28,18 +28,20 @@ struct Pipeline {
   }
 
   /// Without `decoded.planes` of other sizes than the header's, nothing here fails.
-  init(header: ImageHeader, decoded: DecodedLayout, maxPixelSize: Int, format: OutputFormat) {
+  init(header: ImageHeader, decoded: DecodedLayout, maxPixelSize: Int, format: OutputFormat, chroma: ChromaSubsampling) {
     self.header = header
     self.decoded = decoded
     let size = header.size.fitted(to: maxPixelSize)
     target = size.oriented(by: header.orientation)
     iccProfile = header.iccProfile
-    let keepsAlpha = decoded.alpha != .none && format == .png
+    let keepsAlpha = decoded.alpha != .none && format.holdsAlpha
     // Alpha, or another plane, of 8 bits beside deeper ones: 8 is what all of them have.
-    let isDeep = format == .png && decoded.planes.allSatisfy { $0.layout.sampleType == .uint16 }
-    let color = Self.encodedColor(decoded, format: format)
+    let isDeep = format.holdsDeepSamples && decoded.planes.allSatisfy { $0.layout.sampleType == .uint16 }
+    let isQuarter = format.codesColorDifferences && format.chroma(asked: chroma, size: size) == .quarter
+    let color = Self.encodedColor(decoded, isQuarter: isQuarter)
     convertsToSRGB =
-      format == .jpeg && (color == .rgb || color == .ycbcr420) && ICCProfile.hasDegeneratePrimaries(iccProfile)
+      format.codesColorDifferences && (color == .rgb || color == .ycbcr420)
+      && ICCProfile.hasDegeneratePrimaries(iccProfile)
     encoded = EncodedLayout(
       size: size, color: convertsToSRGB ? .rgb : color, hasAlpha: keepsAlpha, sampleType: isDeep ? .uint16 : .uint8)
     checkProfile()
@@ -70,10 +72,10 @@ struct Pipeline {
     return sink
   }
 
-  private static func encodedColor(_ decoded: DecodedLayout, format: OutputFormat) -> EncodedLayout.Color {
+  private static func encodedColor(_ decoded: DecodedLayout, isQuarter: Bool) -> EncodedLayout.Color {
     switch decoded.color {
     case .gray: return .gray
-    case .ycbcr(let matrix) where matrix.isJPEGMatrix && decoded.alpha == .none && format == .jpeg: return .ycbcr420
+    case .ycbcr(let matrix) where matrix.isJPEGMatrix && decoded.alpha == .none && isQuarter: return .ycbcr420
     default: return .rgb
     }
   }

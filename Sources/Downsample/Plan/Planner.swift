@@ -94,7 +94,7 @@ struct Planner {
 
   private func candidate(_ strategy: DecodingStrategy, _ maxPixelSize: Int) -> Candidate {
     let pipeline = Pipeline(
-      header: header, decoded: strategy.layout, maxPixelSize: maxPixelSize, format: request.format)
+      header: header, decoded: strategy.layout, maxPixelSize: maxPixelSize, format: request.format, chroma: request.chroma)
     var stages = [Plan.Stage(name: "code and tables", bytes: Self.codeBytes, phase: .throughout)]
     func add(_ uses: [MemoryUse], _ phase: Plan.Phase) {
       stages += uses.filter { $0.bytes > 0 }.map { Plan.Stage(name: $0.name, bytes: $0.bytes, phase: phase) }
@@ -103,7 +103,7 @@ struct Planner {
     if let spillable = strategy.spillable { add([MemoryUse(spillable.name, spillable.share)], .throughout) }
     add(strategy.passing, .beforeRows)
     add(pipeline.memory, .rows)
-    let settings = EncoderSettings(quality: request.quality, iccProfile: pipeline.iccProfile)
+    let settings = request.encoderSettings(for: pipeline)
     add(CodecRegistry.encoderMemory(for: request.format, layout: pipeline.encoded, settings: settings), .rows)
 
     func total(_ phase: Plan.Phase) -> Int {
