@@ -8,8 +8,11 @@ struct Invocation: Equatable {
 
   /// The longest side of the result, in pixels; nil: by what memory there is.
   var maxPixelSize: Int? = 2048
-  /// Of a JPEG, 1 to 100.
+  /// Of a JPEG, HEIC or AVIF, 1 to 100.
   var quality = 85
+  var chroma = ChromaSubsampling.quarter
+  /// Of a HEIC or AVIF, 1 to 9.
+  var effort = EncoderSettings.defaultEffort
   /// Nil: the output name's extension says it.
   var format: OutputFormat?
   var noClobber = false

@@ -12,12 +12,22 @@ enum OptionTable {
     ) { $0.maxPixelSize = $1 },
     .choice(
       "--format", "KIND", of: OutputFormat.self, aliases: ["jpg": .jpeg], commands: [.make, .plan],
-      help: "jpeg or png. Default: what OUTPUT's extension says; jpeg when it has none or is -."
+      help: "jpeg, png, heic or avif. Default: what OUTPUT's extension says; jpeg when it has none or is -."
     ) { $0.format = $1 },
     .number(
       "--quality", range: 1...100, commands: [.make, .plan],
-      help: "The quality of a JPEG, from 1 to 100. Default: 85."
+      help: "The quality of a JPEG, HEIC or AVIF, from 1 to 100 on JPEG's scale. Default: 85."
     ) { $0.quality = $1 },
+    .choice(
+      "--chroma", "KIND", of: ChromaSubsampling.self, aliases: ["4:2:0": .quarter, "4:2:2": .half, "4:4:4": .full],
+      commands: [.make, .plan],
+      help:
+        "The chroma of a JPEG, HEIC or AVIF: 420, 422 or 444. Default: 420; an AVIF with tiles and an odd side: 444."
+    ) { $0.chroma = $1 },
+    .number(
+      "--effort", range: 1...9, commands: [.make, .plan],
+      help: "How hard to try to make a HEIC or AVIF small, from 1 to 9. Default: 2."
+    ) { $0.effort = $1 },
     .text(
       "--memory", "SIZE|auto", commands: [.make, .plan],
       help:
