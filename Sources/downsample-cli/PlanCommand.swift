@@ -48,7 +48,8 @@ extension Invocation {
     var memory = memory
     if memory == nil { memory = try Memory.fromEnvironment() }
     return Request(
-      maxPixelSize: maxPixelSize, format: format, quality: quality, threads: threads ?? Request.defaultThreads,
+      maxPixelSize: maxPixelSize, format: format, quality: quality, chroma: chroma, effort: effort,
+      threads: threads ?? Request.defaultThreads,
       memory: memory?.budget ?? MemoryBudget(), overBudget: overBudget, deadline: deadline)
   }
 }

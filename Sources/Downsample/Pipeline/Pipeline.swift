@@ -28,7 +28,8 @@ struct Pipeline {
   }
 
   /// Without `decoded.planes` of other sizes than the header's, nothing here fails.
-  init(header: ImageHeader, decoded: DecodedLayout, maxPixelSize: Int, format: OutputFormat, chroma: ChromaSubsampling) {
+  init(header: ImageHeader, decoded: DecodedLayout, maxPixelSize: Int, format: OutputFormat, chroma: ChromaSubsampling)
+  {
     self.header = header
     self.decoded = decoded
     let size = header.size.fitted(to: maxPixelSize)

@@ -94,7 +94,8 @@ struct Planner {
 
   private func candidate(_ strategy: DecodingStrategy, _ maxPixelSize: Int) -> Candidate {
     let pipeline = Pipeline(
-      header: header, decoded: strategy.layout, maxPixelSize: maxPixelSize, format: request.format, chroma: request.chroma)
+      header: header, decoded: strategy.layout, maxPixelSize: maxPixelSize, format: request.format,
+      chroma: request.chroma)
     var stages = [Plan.Stage(name: "code and tables", bytes: Self.codeBytes, phase: .throughout)]
     func add(_ uses: [MemoryUse], _ phase: Plan.Phase) {
       stages += uses.filter { $0.bytes > 0 }.map { Plan.Stage(name: $0.name, bytes: $0.bytes, phase: phase) }
