@@ -57,11 +57,6 @@ final class HEIFEncoder: ImageEncoder {
     guard cheif_writer_finish(handle.writer, &error) == CHEIF_OK else { throw Self.failure(error, bridge, name) }
   }
 
-  /// What it will hold.
-  static func memory(layout: EncodedLayout, settings: EncoderSettings, format: OutputFormat) -> [MemoryUse] {
-    []
-  }
-
   private static func failure(_ error: cheif_error, _ bridge: SinkBridge, _ name: String) -> DownsampleError {
     if let cause = bridge.error { return cause }
     let message = text(error.message)
@@ -74,7 +69,7 @@ final class HEIFEncoder: ImageEncoder {
 
   private static func coding(_ format: OutputFormat) -> cheif_coding { format == .heic ? CHEIF_HEVC : CHEIF_AV1 }
 
-  private static func coded(_ layout: EncodedLayout, _ settings: EncoderSettings) -> cheif_layout {
+  static func coded(_ layout: EncodedLayout, _ settings: EncoderSettings) -> cheif_layout {
     if layout.color == .gray { return CHEIF_LAYOUT_MONOCHROME }
     if layout.color == .ycbcr420 { return CHEIF_LAYOUT_420 }
     switch settings.chroma {
@@ -84,7 +79,7 @@ final class HEIFEncoder: ImageEncoder {
     }
   }
 
-  private static func tiling(_ size: PixelSize, format: OutputFormat) -> cheif_tiling {
+  static func tiling(_ size: PixelSize, format: OutputFormat) -> cheif_tiling {
     cheif_tiling_for(UInt32(size.width), UInt32(size.height), UInt32(tileSide), coding(format))
   }
 
