@@ -65,6 +65,7 @@ static void emit_message(j_common_ptr info, int level) {
   }
   if (errors->data_is_damaged) return;  // the first is kept, as the cause
   errors->data_is_damaged = true;
+  errors->error.status = CJPEG_DAMAGED;
   errors->base.format_message(info, errors->error.message);
 }
 

@@ -9,11 +9,13 @@
 
 #include "CJPEG.h"
 
-/// libjpeg's error manager, with where to return to. It lies first in readers and writers.
+/// libjpeg's error manager, with where to return to and what else its functions need to find. It lies first in readers and
+/// writers.
 typedef struct {
   struct jpeg_error_mgr base;
   jmp_buf escape;
   cjpeg_error error;    // the failure that led to the jump
+  struct cjpeg_memory *memory;  // of a reader
   bool data_is_damaged; // a warning that means that picture data is missing or wrong
 } cjpeg_errors;
 

@@ -1,10 +1,13 @@
-#include "common.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 // A profile may span 255 segments; real ones hold at most a few megabytes.
 enum { BLOCK = 32768, ICC_SEGMENTS = 255, ICC_LIMIT = 8 << 20, ICC_OVERHEAD = 14, EXIF_OVERHEAD = 6 };
+
+// Before the first scan: no header is so long, and libjpeg needs so little memory for one.
+enum { MOST_HEADER_BYTES = 256 << 20, MOST_HEADER_MEMORY = 256 << 10 };
 
 typedef struct {
   uint8_t *bytes;
@@ -16,6 +19,10 @@ struct cjpeg_reader {
   struct jpeg_decompress_struct info;
   struct jpeg_source_mgr manager;
   cjpeg_source source;
+  cjpeg_memory memory;
+  struct jpeg_progress_mgr progress;
+  size_t header_bytes;  // read so far
+  bool is_started;
   bool ended;  // the source has no more bytes: an end-of-image marker was made up
   bool raw;
   segment exif;
@@ -30,12 +37,41 @@ struct cjpeg_reader {
 
 static void init_source(j_decompress_ptr info) { (void)info; }
 
+static void ask_to_go_on(cjpeg_reader *reader) {
+  const cjpeg_source *source = &reader->source;
+  if (source->may_go_on && source->may_go_on(source->context) != 0)
+    cjpeg_escape((j_common_ptr)&reader->info, CJPEG_STOPPED, "decoding was ended");
+}
+
+// The arithmetic decoder takes a marker for endless zeros, without a warning: of its data any part may be missing when the
+// end marker was made up.
+static void check_end(cjpeg_reader *reader) {
+  if (reader->ended && reader->info.arith_code)
+    cjpeg_escape((j_common_ptr)&reader->info, CJPEG_DAMAGED, "the file ends too early");
+}
+
+// Called by libjpeg for each row of MCUs and each scan. What is refused in the end is refused at once: libjpeg would go on to
+// the last row, of a size that the file may have made up.
+static void monitor_progress(j_common_ptr info) {
+  const struct jpeg_decompress_struct *decoder = (j_decompress_ptr)info;
+  if (decoder->input_scan_number > CJPEG_MOST_SCANS)
+    cjpeg_escape(info, CJPEG_DAMAGED, "there are more than %d scans", CJPEG_MOST_SCANS);
+  cjpeg_reader *reader = info->client_data;
+  if (reader->errors.data_is_damaged) longjmp(reader->errors.escape, 1);
+  check_end(reader);
+  ask_to_go_on(reader);
+}
+
 static boolean fill_input_buffer(j_decompress_ptr info) {
   cjpeg_reader *reader = info->client_data;
+  ask_to_go_on(reader);
+  if (!reader->is_started && reader->header_bytes > MOST_HEADER_BYTES)
+    cjpeg_escape((j_common_ptr)info, CJPEG_DAMAGED, "there is no scan in the first %d bytes", MOST_HEADER_BYTES);
   const ptrdiff_t count = reader->source.read(reader->source.context, reader->block, BLOCK);
   if (count < 0) cjpeg_escape((j_common_ptr)info, CJPEG_READ_FAILED, "reading failed");
   reader->manager.next_input_byte = reader->block;
   reader->manager.bytes_in_buffer = (size_t)count;
+  if (!reader->is_started) reader->header_bytes += (size_t)count;
   if (count == 0) {
     // Whether anything is missing is found when the decoder wants more than there is.
     reader->ended = true;
@@ -138,11 +174,19 @@ static void free_exif(cjpeg_reader *reader) {
   reader->exif = (segment){0};
 }
 
+static void free_icc(cjpeg_reader *reader) {
+  for (int i = 1; i <= ICC_SEGMENTS; i++) {
+    free(reader->icc[i].bytes);
+    reader->icc[i] = (segment){0};
+  }
+}
+
 void cjpeg_close(cjpeg_reader *reader) {
   if (!reader) return;
   jpeg_destroy_decompress(&reader->info);
+  cjpeg_memory_free(&reader->memory);
   free_exif(reader);
-  for (int i = 1; i <= ICC_SEGMENTS; i++) free(reader->icc[i].bytes);
+  free_icc(reader);
   free(reader);
 }
 
@@ -166,7 +210,9 @@ static cjpeg_status read_header(cjpeg_reader *reader, cjpeg_error *error) {
     return error->status;
   }
   jpeg_create_decompress(&reader->info);
+  cjpeg_memory_attach(&reader->memory, &reader->info);
   reader->info.client_data = reader;
+  reader->info.progress = &reader->progress;
   reader->info.src = &reader->manager;
   jpeg_set_marker_processor(&reader->info, JPEG_APP0 + 1, read_app1);
   jpeg_set_marker_processor(&reader->info, JPEG_APP0 + 2, read_app2);
@@ -182,7 +228,10 @@ cjpeg_reader *cjpeg_open(cjpeg_source source, cjpeg_error *error) {
   }
   reader->source = source;
   cjpeg_errors_init(&reader->errors);
+  reader->errors.memory = &reader->memory;
+  reader->memory.most_allocated = MOST_HEADER_MEMORY;
   reader->info.err = &reader->errors.base;
+  reader->progress.progress_monitor = monitor_progress;
   reader->manager.init_source = init_source;
   reader->manager.fill_input_buffer = fill_input_buffer;
   reader->manager.skip_input_data = skip_input_data;
@@ -229,15 +278,24 @@ cjpeg_header cjpeg_get_header(const cjpeg_reader *reader) {
 
 const uint8_t *cjpeg_exif(const cjpeg_reader *reader) { return reader->exif.bytes; }
 
-void cjpeg_copy_icc(const cjpeg_reader *reader, uint8_t *out) {
+void cjpeg_take_icc(cjpeg_reader *reader, uint8_t *out) {
   if (!icc_is_whole(reader)) return;
   for (int i = 1; i <= reader->icc_announced; i++) {
     memcpy(out, reader->icc[i].bytes, reader->icc[i].count);
     out += reader->icc[i].count;
   }
+  free_icc(reader);
 }
 
-static int scaled_size(const jpeg_component_info *component) {
+cjpeg_usage cjpeg_get_usage(const cjpeg_reader *reader) {
+  cjpeg_usage usage = cjpeg_store_usage(reader->memory.store);
+  usage.library_bytes = reader->memory.allocated;
+  return usage;
+}
+
+size_t cjpeg_reader_bytes(void) { return sizeof(cjpeg_reader); }
+
+int cjpeg_scaled_size(const jpeg_component_info *component) {
 #if JPEG_LIB_VERSION >= 70
   return component->DCT_h_scaled_size;
 #else
@@ -258,11 +316,11 @@ static void allocate_rows(cjpeg_reader *reader) {
   struct jpeg_decompress_struct *info = &reader->info;
   for (int c = 0; c < info->num_components; c++) {
     const jpeg_component_info *component = &info->comp_info[c];
-    const JDIMENSION width = component->width_in_blocks * (JDIMENSION)scaled_size(component);
+    const JDIMENSION width = component->width_in_blocks * (JDIMENSION)cjpeg_scaled_size(component);
     const JDIMENSION blocks = (JDIMENSION)component->v_samp_factor;
     // Gray with factors above 1 is delivered for the whole MCU as well.
     const JDIMENSION most = (JDIMENSION)(info->max_v_samp_factor * smallest_scaled_size(info));
-    const JDIMENSION rows = blocks * (JDIMENSION)scaled_size(component);
+    const JDIMENSION rows = blocks * (JDIMENSION)cjpeg_scaled_size(component);
     reader->rows[c] = info->mem->alloc_sarray((j_common_ptr)info, JPOOL_IMAGE, width, rows > most ? rows : most);
   }
 }
@@ -281,16 +339,16 @@ static void check_scans(cjpeg_reader *reader) {
   }
 }
 
-// The arithmetic decoder takes a marker for endless zeros, without a warning: of its data any part may be missing when the
-// end marker was made up.
-static void check_end(cjpeg_reader *reader) {
-  if (reader->ended && reader->info.arith_code)
-    cjpeg_escape((j_common_ptr)&reader->info, CJPEG_DAMAGED, "the file ends too early");
-}
-
-cjpeg_status cjpeg_start(cjpeg_reader *reader, int eighths, cjpeg_error *error) {
+cjpeg_status cjpeg_start(cjpeg_reader *reader, int eighths, const cjpeg_limits *limits, cjpeg_error *error) {
   struct jpeg_decompress_struct *info = &reader->info;
+  if (reader->is_started || eighths < 1 || eighths > 8)
+    return cjpeg_fail(error, CJPEG_FAULT, "decoding cannot start at %d/8", eighths);
+  reader->is_started = true;
   free_exif(reader);
+  free_icc(reader);
+  reader->memory.most_allocated = limits->library_bytes;
+  reader->memory.store = cjpeg_store_create(limits, cjpeg_blocks_best());
+  if (!reader->memory.store) return cjpeg_fail(error, CJPEG_NO_MEMORY, "no memory for a JPEG decoder");
   if (setjmp(reader->errors.escape)) {
     *error = reader->errors.error;
     return error->status;
@@ -324,7 +382,7 @@ cjpeg_plane cjpeg_get_plane(const cjpeg_reader *reader, int plane) {
   const struct jpeg_decompress_struct *info = &reader->info;
   if (!reader->raw) return (cjpeg_plane){info->output_width, info->output_height, smallest_scaled_size(info)};
   const jpeg_component_info *component = &info->comp_info[plane];
-  return (cjpeg_plane){component->downsampled_width, component->downsampled_height, scaled_size(component)};
+  return (cjpeg_plane){component->downsampled_width, component->downsampled_height, cjpeg_scaled_size(component)};
 }
 
 static void read_raw_band(cjpeg_reader *reader, cjpeg_band *band) {
@@ -335,7 +393,7 @@ static void read_raw_band(cjpeg_reader *reader, cjpeg_band *band) {
   const uint32_t mcu_row = reader->next_row / lines;
   for (int c = 0; c < info->num_components; c++) {
     const jpeg_component_info *component = &info->comp_info[c];
-    const uint32_t rows = (uint32_t)(component->v_samp_factor * scaled_size(component));
+    const uint32_t rows = (uint32_t)(component->v_samp_factor * cjpeg_scaled_size(component));
     const uint32_t first = mcu_row * rows, height = component->downsampled_height;
     band->planes[c].samples = reader->rows[c][0];
     band->planes[c].stride = (size_t)(reader->rows[c][1] - reader->rows[c][0]);

@@ -45,7 +45,8 @@ import Testing
     #expect(error?.code == .damagedData)
   }
 
-  @Test func progressiveThatHasToBeHeldWhole() throws {
+  /// Its coefficients would be 24 GB.
+  @Test(.timeLimit(.minutes(1))) func progressiveThatClaimsALargePicture() throws {
     var bytes = Picture(CPIC_GRADIENT, 16, 16, channels: 3).jpeg {
       $0.progressive = true
       cpic_jpeg_set_sampling(&$0, 444)
@@ -54,9 +55,7 @@ import Testing
     let frame = try #require(
       (0..<bytes.count - 1).first { (index: Int) in bytes[index] == 0xFF && bytes[index + 1] == 0xC2 })
     bytes.replaceSubrange((frame + 5)..<(frame + 9), with: [0xFF, 0xDC, 0xFF, 0xDC])
-    let error = failure(bytes)
-    #expect(error?.code == .overBudget)
-    #expect(error?.message.contains("24549 MB") == true)
+    #expect(failure(bytes)?.code == .damagedData)
   }
 
   /// libde265 waits for ever for a thread that it could not start.

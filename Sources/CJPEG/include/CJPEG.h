@@ -12,7 +12,8 @@ typedef enum {
   CJPEG_UNSUPPORTED,  // a kind of JPEG that this libjpeg cannot decode
   CJPEG_READ_FAILED,  // the source's read function failed
   CJPEG_WRITE_FAILED, // the sink's write function failed
-  CJPEG_NO_MEMORY,
+  CJPEG_NO_MEMORY,    // no memory, or more than was allowed
+  CJPEG_STOPPED,      // may_go_on said no
   CJPEG_FAULT,        // a misuse or a fault of ours
 } cjpeg_status;
 
@@ -21,10 +22,13 @@ typedef struct {
   char message[256];  // one sentence, no final full stop, no file name
 } cjpeg_error;
 
-/// Reads up to `count` bytes in order and gives their number: 0 at the end, -1 on failure.
+/// Where a JPEG comes from, and who may end its decoding.
 typedef struct {
   void *context;
+  /// Reads up to `count` bytes in order and gives their number: 0 at the end, -1 on failure.
   ptrdiff_t (*read)(void *context, void *buffer, size_t count);
+  /// Asked often while a function here runs long, also when nothing is read: not 0 ends it with CJPEG_STOPPED. May be NULL.
+  int (*may_go_on)(void *context);
 } cjpeg_source;
 
 /// Takes all of the bytes and gives 0, or -1 on failure.
@@ -63,12 +67,41 @@ cjpeg_header cjpeg_get_header(const cjpeg_reader *reader);
 /// The body of the EXIF segment after its "Exif\0\0", or NULL. Valid until cjpeg_start.
 const uint8_t *cjpeg_exif(const cjpeg_reader *reader);
 
-/// Copies the ICC profile, header.icc_bytes long.
-void cjpeg_copy_icc(const cjpeg_reader *reader, uint8_t *out);
+/// Copies the ICC profile, header.icc_bytes long, and frees it: only once.
+void cjpeg_take_icc(cjpeg_reader *reader, uint8_t *out);
 
-/// Starts decoding at `eighths`/8 of the size: 8, 4, 2 or 1. Gray and YCbCr come as separate planes as they are coded, RGB and
+/// What decoding may use.
+typedef struct {
+  /// What libjpeg may allocate, coefficients of several scans not counted.
+  size_t library_bytes;
+  /// What the coefficients of a file of several scans may hold in memory; past it they are written to a temporary file.
+  size_t store_bytes;
+  /// What may lie in that file. Its pages are whole: on the disk it takes up to 4 KB more for each row of blocks, twice.
+  size_t file_bytes;
+  void *context;
+  /// Opens a temporary file, at most once, when it is needed. The descriptor is closed here; -1 on failure.
+  int (*open_file)(void *context);
+} cjpeg_limits;
+
+/// What decoding has used so far, in bytes, at most at once.
+typedef struct {
+  size_t library_bytes;      // allocated by libjpeg
+  size_t store_bytes;        // held for coefficients
+  size_t store_fixed_bytes;  // of these, what can not be written out
+  size_t file_bytes;         // in the temporary file
+  size_t written_bytes;      // to it, in all
+} cjpeg_usage;
+cjpeg_usage cjpeg_get_usage(const cjpeg_reader *reader);
+
+/// The bytes of a reader itself.
+size_t cjpeg_reader_bytes(void);
+
+/// A file with more scans than this is damaged, or made to take long.
+enum { CJPEG_MOST_SCANS = 500 };
+
+/// Starts decoding at `eighths`/8 of the size, 1 to 8; those with fast transforms are 8, 4, 2 and 1. Gray and YCbCr come as separate planes as they are coded, RGB and
 /// CMYK (also made from YCCK) as one plane of interleaved pixels.
-cjpeg_status cjpeg_start(cjpeg_reader *reader, int eighths, cjpeg_error *error);
+cjpeg_status cjpeg_start(cjpeg_reader *reader, int eighths, const cjpeg_limits *limits, cjpeg_error *error);
 
 typedef struct {
   const uint8_t *samples;

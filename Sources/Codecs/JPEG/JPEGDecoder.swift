@@ -5,7 +5,7 @@ import Raster
 final class JPEGDecoder: ImageDecoder {
   let header: ImageHeader
   private let handle: Handle
-  private let bridge: SourceBridge
+  private let bridge: JPEGBridge
   private let file: cjpeg_header
   private var plane: [cjpeg_plane] = []
 
@@ -15,12 +15,9 @@ final class JPEGDecoder: ImageDecoder {
   }
 
   init(source: ByteSource) throws(DownsampleError) {
-    bridge = SourceBridge(source)
+    bridge = JPEGBridge(source)
     var error = cjpeg_error()
-    let callbacks = cjpeg_source(context: bridge.context) { context, buffer, count in
-      SourceBridge.from(context).read(buffer, count: count)
-    }
-    guard let reader = cjpeg_open(callbacks, &error) else { throw Self.failure(error, bridge) }
+    guard let reader = cjpeg_open(bridge.callbacks, &error) else { throw Self.failure(error, bridge) }
     handle = Handle(reader: reader)
     file = cjpeg_get_header(reader)
     header = Self.header(of: reader, file)
@@ -43,7 +40,7 @@ final class JPEGDecoder: ImageDecoder {
     }
     if file.icc_bytes > 0 {
       header.iccProfile = [UInt8](unsafeUninitializedCapacity: file.icc_bytes) { buffer, count in
-        cjpeg_copy_icc(reader, buffer.baseAddress!)
+        cjpeg_take_icc(reader, buffer.baseAddress!)
         count = file.icc_bytes
       }
     }
@@ -69,25 +66,30 @@ final class JPEGDecoder: ImageDecoder {
     return "\(h.0)x\(v.0),\(h.1)x\(v.1),\(h.2)x\(v.2)"
   }
 
-  var planner: any DecodingPlanner { JPEGPlanner(file: file, size: header.codedSize) }
+  var planner: any DecodingPlanner {
+    JPEGPlanner(file: file, size: header.codedSize, fileBytes: bridge.source.source.byteCount)
+  }
 
   func begin(_ strategy: DecodingStrategy, resources: DecodingResources) throws(DownsampleError) -> DecodedLayout {
-    if file.multi_scan { try HeldWhole.check(coefficientBytes, "a JPEG of several scans of \(header.codedSize)") }
-    let eighths = strategy.detail as! Int
+    let detail = strategy.detail as! JPEGPlanner.Detail
+    bridge.resources = resources
+    var limits = bridge.limits(
+      libraryBytes: detail.libraryBytes, storeBytes: strategy.spillable?.share ?? 0,
+      fileBytes: Self.mostSpilled(strategy.spillable))
     var error = cjpeg_error()
-    guard cjpeg_start(handle.reader, Int32(eighths), &error) == CJPEG_OK else { throw Self.failure(error, bridge) }
+    guard cjpeg_start(handle.reader, Int32(detail.eighths), &limits, &error) == CJPEG_OK else {
+      throw Self.failure(error, bridge)
+    }
     return strategy.layout
   }
 
-  /// What libjpeg holds of a file of several scans: two bytes for each coefficient of each component.
-  private var coefficientBytes: Int {
-    let h = [file.h_samp.0, file.h_samp.1, file.h_samp.2, file.h_samp.3].map(Int.init)
-    let v = [file.v_samp.0, file.v_samp.1, file.v_samp.2, file.v_samp.3].map(Int.init)
-    let mostH = max(1, h.max()!)
-    let mostV = max(1, v.max()!)
-    let pixels = header.codedSize.width * header.codedSize.height
-    return zip(h, v).reduce(0) { $0 + pixels * $1.0 * $1.1 * 2 / (mostH * mostV) }
+  /// No picture's coefficients take so many times what its file's size says; data that were made up to fill the disk do.
+  private static func mostSpilled(_ spillable: DecodingStrategy.Spillable?) -> Int {
+    spillable.map { 4 * ($0.wanted - $0.least) + (64 << 20) } ?? 0
   }
+
+  /// What decoding has used so far.
+  var usage: cjpeg_usage { cjpeg_get_usage(handle.reader) }
 
   func nextBand() throws(DownsampleError) -> DecodedBand? {
     var error = cjpeg_error()
@@ -101,13 +103,14 @@ final class JPEGDecoder: ImageDecoder {
       })
   }
 
-  private static func failure(_ error: cjpeg_error, _ bridge: SourceBridge) -> DownsampleError {
+  private static func failure(_ error: cjpeg_error, _ bridge: JPEGBridge) -> DownsampleError {
     if let cause = bridge.error { return cause }
     let message = text(error.message)
     switch error.status {
     case CJPEG_UNSUPPORTED: return DownsampleError(.unsupported, "this JPEG cannot be decoded: \(message)")
     case CJPEG_NO_MEMORY: return DownsampleError(.overBudget, "there is not enough memory: \(message)")
-    case CJPEG_FAULT: return DownsampleError(.internalFault, "libjpeg: \(message)")
+    case CJPEG_READ_FAILED, CJPEG_WRITE_FAILED: return DownsampleError(.inputOutput, message)
+    case CJPEG_FAULT, CJPEG_STOPPED: return DownsampleError(.internalFault, "libjpeg: \(message)")
     default: return DownsampleError(.damagedData, "the JPEG data is damaged: \(message)")
     }
   }

@@ -5,16 +5,56 @@ import Raster
 struct JPEGPlanner: DecodingPlanner {
   let file: cjpeg_header
   let size: PixelSize
+  /// Of the whole file, where it is known.
+  let fileBytes: Int?
+
+  /// What the decoder needs to know of a strategy.
+  struct Detail: Sendable {
+    var eighths: Int
+    /// What libjpeg may allocate.
+    var libraryBytes: Int
+  }
 
   func strategies(target: PixelSize, threads: Int) -> [DecodingStrategy] {
-    let eighths = Self.eighths(from: size, to: target)
-    let whole = file.multi_scan ? ", all coefficients held" : ""
-    return [
-      DecodingStrategy(
-        name: "inverse DCT at \(eighths)/8, \(isPlanar ? "planes" : "interleaved")\(whole)", layout: layout(eighths),
-        held: [], detail: eighths)
-    ]
+    let ratio = min(Double(size.width) / Double(target.width), Double(size.height) / Double(target.height))
+    let preferred = Self.eighths(for: ratio)
+    let stronger = Self.fastEighths.reversed().filter { $0 < preferred && ratio * Double($0) / 8 >= 1 }
+    return [strategy(preferred, warning: nil)]
+      + stronger.map { eighths in
+        let left = (ratio * Double(eighths) / 8 * 10).rounded(.down) / 10
+        return strategy(
+          eighths,
+          warning: "decoded at \(eighths)/8 to save memory: \(left) times the result, where "
+            + "\(leastPreshrinkRatio) looks best")
+      }
   }
+
+  private func strategy(_ eighths: Int, warning: String?) -> DecodingStrategy {
+    let memory = JPEGMemory(file: file, components: components(eighths), eighths: eighths, isRaw: isPlanar)
+    let packed = file.multi_scan ? ", packed coefficients" : ""
+    return DecodingStrategy(
+      name: "inverse DCT at \(eighths)/8, \(isPlanar ? "planes" : "interleaved")\(packed)", layout: layout(eighths),
+      held: memory.held, spillable: file.multi_scan ? memory.coefficients(fileBytes: fileBytes) : nil, warning: warning,
+      detail: Detail(eighths: eighths, libraryBytes: memory.libraryBytes))
+  }
+
+  /// Every component of the file, as libjpeg decodes it.
+  private func components(_ eighths: Int) -> [JPEGMemory.Component] {
+    let all = [
+      (file.h_samp.0, file.v_samp.0), (file.h_samp.1, file.v_samp.1), (file.h_samp.2, file.v_samp.2),
+      (file.h_samp.3, file.v_samp.3),
+    ]
+    let factors = all.prefix(Int(file.components)).map { (Int($0.0), Int($0.1)) }
+    let mostH = factors.map(\.0).max() ?? 1
+    let mostV = factors.map(\.1).max() ?? 1
+    return factors.map { h, v in
+      JPEGMemory.Component(
+        h: h, v: v, scaledSize: Self.scaledSize(eighths, h: h, v: v, mostH: mostH, mostV: mostV),
+        width: blocks(Int(file.width) * h, mostH), height: blocks(Int(file.height) * v, mostV))
+    }
+  }
+
+  private func blocks(_ samples: Int, _ most: Int) -> Int { (samples + 8 * most - 1) / (8 * most) }
 
   private var isPlanar: Bool { file.color == CJPEG_GRAY || file.color == CJPEG_YCBCR }
 
@@ -59,10 +99,11 @@ struct JPEGPlanner: DecodingPlanner {
     return size
   }
 
-  /// The smallest scale that still leaves enough pixels. Only those with fast transforms in libjpeg-turbo: at 5/8 to 7/8,
-  /// chroma would come larger and cost more than is saved.
-  private static func eighths(from size: PixelSize, to target: PixelSize) -> Int {
-    let ratio = min(Double(size.width) / Double(target.width), Double(size.height) / Double(target.height))
-    return [1, 2, 4].first { ratio * Double($0) / 8 >= leastPreshrinkRatio } ?? 8
+  /// Those with fast transforms in libjpeg-turbo: at 5/8 to 7/8, chroma would come larger and cost more than is saved.
+  private static let fastEighths = [1, 2, 4, 8]
+
+  /// The smallest scale that still leaves enough pixels.
+  private static func eighths(for ratio: Double) -> Int {
+    fastEighths.first { ratio * Double($0) / 8 >= leastPreshrinkRatio } ?? 8
   }
 }
