@@ -55,8 +55,12 @@ let package = Package(
       name: "KernelTests", dependencies: ["CKernels", "KernelVariants", "TestPictures"], swiftSettings: strictSwift),
     .testTarget(name: "BudgetTests", dependencies: ["Budget"], swiftSettings: strictSwift),
     .testTarget(name: "RasterTests", dependencies: ["Raster", "TestPictures"], swiftSettings: strictSwift),
+    // The packed store of coefficients under libjpeg alone, which goes on where our reader refuses.
+    .target(
+      name: "StoreDriver", dependencies: ["CJPEG", "CLibJPEG"], path: "Tests/StoreDriver", cSettings: strictC),
     .testTarget(
-      name: "CodecTests", dependencies: ["Budget", "Codecs", "Raster", "CPictures", "TestPictures"],
+      name: "CodecTests",
+      dependencies: ["Budget", "CJPEG", "Codecs", "Raster", "CPictures", "StoreDriver", "TestPictures"],
       swiftSettings: strictSwift),
     .testTarget(
       name: "DownsampleTests", dependencies: ["Downsample", "Codecs", "Raster", "CPictures", "TestPictures"],
