@@ -31,8 +31,8 @@ struct JPEGMemory {
     ]
   }
 
-  /// The library's pages that are first touched when decoding begins.
-  private static let codeBytes = 256 << 10
+  /// The library's pages that are first touched when decoding begins: most of it, as the kernel maps them in runs.
+  private static let codeBytes = 640 << 10
   /// Tables and objects, and what libjpeg's pools take more than is asked for.
   private static let tableBytes = 128 << 10
 
