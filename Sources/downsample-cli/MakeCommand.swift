@@ -34,6 +34,8 @@ final class MakeCommand {
     AbortHandler.install(inputName: input.description, json: json, text: saysText)
     do throws(DownsampleError) {
       let report = try make()
+      // The report needs other code than the picture did.
+      Allocator.trim()
       if saysText, !invocation.quiet { say(report) }
       guard let json else { return 0 }
       let text = report.json(inputName: input.description, outputName: output.description)
