@@ -111,11 +111,11 @@ public enum Downsampler {
     guard let ledger = request.ledger else { return nil }
     do throws(Ledger.Refusal) {
       return try ledger.reserve(
-        plan.predictedPeakBytes - plan.residentBytes, for: "picture of \(plan.outputSize)", timeout: deadline.remaining)
+        plan.addedBytes, for: "picture of \(plan.outputSize)", timeout: deadline.remaining)
     } catch .exceedsCapacity(let capacity) {
       throw DownsampleError(
         .overBudget,
-        "needs \(ByteCount.describe(plan.predictedPeakBytes - plan.residentBytes)), the ledger has \(ByteCount.describe(capacity)) in all"
+        "needs \(ByteCount.describe(plan.addedBytes)), the ledger has \(ByteCount.describe(capacity)) in all"
       )
     } catch {
       throw DownsampleError(.deadlinePassed, "the deadline passed while other pictures held the memory")

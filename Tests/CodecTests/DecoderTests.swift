@@ -192,6 +192,8 @@ private final class FailingBytes: ByteSource {
   @Test func extensions() {
     for name in ["jpg", "JPEG", "jpe", "jfif"] { #expect(OutputFormat(fileExtension: name) == .jpeg) }
     for name in ["png", "PNG"] { #expect(OutputFormat(fileExtension: name) == .png) }
-    for name in ["", "heic", "jp", "pngx"] { #expect(OutputFormat(fileExtension: name) == nil) }
+    for name in ["heic", "HEIF", "hif"] { #expect(OutputFormat(fileExtension: name) == .heic) }
+    #expect(OutputFormat(fileExtension: "Avif") == .avif)
+    for name in ["", "heics", "jp", "pngx"] { #expect(OutputFormat(fileExtension: name) == nil) }
   }
 }

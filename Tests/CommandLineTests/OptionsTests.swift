@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test func everyOptionOfTheTableSetsSomething() throws {
-    let words = ["--format": "png", "--over-budget": "shrink"]
+    let words = ["--format": "png", "--over-budget": "shrink", "--chroma": "444"]
     for spec in OptionTable.all {
       var request = Invocation()
       switch spec.value {
@@ -124,7 +124,8 @@ import Testing
     for text in ["big", "-5", "+5", "5.0", "0x10", "5 ", "٥"] {
       #expect(complaint("--max", text, "a", "b") == "--max: '\(text)' is not a whole number from 1 to 65500 or auto")
     }
-    #expect(complaint("--format", "webp", "a", "b") == "--format: 'webp' is not known; it takes jpeg or png")
+    #expect(
+      complaint("--format", "webp", "a", "b") == "--format: 'webp' is not known; it takes jpeg, png, heic or avif")
   }
 
   @Test func memoryAndTime() throws {

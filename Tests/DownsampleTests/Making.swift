@@ -18,6 +18,11 @@ struct Made {
   var size: PixelSize { PixelSize(width: picture.width, height: picture.height) }
 }
 
+extension Codecs.OutputFormat {
+  /// Those whose results are compared closely; HEIC and AVIF have tests of their own.
+  static let compared: [Codecs.OutputFormat] = [.jpeg, .png]
+}
+
 extension MemoryBudget {
   /// Enough for anything: the tests' own process is beyond the default ceiling.
   static let ample = MemoryBudget(ceiling: 16 << 30)

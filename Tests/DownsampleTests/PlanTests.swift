@@ -73,7 +73,7 @@ private struct Strategies: DecodingPlanner {
     #expect(peak(held: 7 * mb, passing: 0) == rows + 7 * mb)
     #expect(peak(held: 0, passing: 1) == rows)
     let decoding = peak(held: 7 * mb, passing: 300 * mb)
-    #expect(decoding > 317 * mb && decoding < 317 * mb + 4 * mb)
+    #expect(decoding > 317 * mb && decoding < 317 * mb + Planner.codeBytes + mb)
   }
 
   @Test func refusalSaysWhatWouldFit() {
@@ -150,9 +150,8 @@ private struct Strategies: DecodingPlanner {
     let (header, plan) = try Downsampler.plan(MemorySource(picture), request: request)
     #expect(plan.fits && header.size == PixelSize(width: 400, height: 300))
     #expect(plan.outputSize == PixelSize(width: 300, height: 225))
-    #expect(
-      plan.residentBytes + plan.stages.filter { $0.phase != .beforeRows }.reduce(0) { $0 + $1.bytes }
-        == plan.predictedPeakBytes)
+    #expect(plan.addedBytes == plan.stages.filter { $0.phase != .beforeRows }.reduce(0) { $0 + $1.bytes })
+    #expect(plan.predictedPeakBytes >= plan.residentBytes + plan.addedBytes)
   }
 
   @Test func ledgerIsWaitedFor() throws {

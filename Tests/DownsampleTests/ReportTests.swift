@@ -22,7 +22,7 @@ import Testing
     #expect(
       Set(report.keys) == [
         "input", "output", "strategy", "peak_rss_bytes", "header_ms", "decode_ms", "resample_ms", "encode_ms",
-        "commit_ms",
+        "commit_ms", "threads", "spilled_bytes", "predicted_peak_bytes", "available_bytes", "limit_bytes",
         "total_ms", "warnings",
       ])
     let input = try #require(report["input"] as? [String: Any])

@@ -45,7 +45,9 @@ public struct Plan: Sendable {
   public let stages: [Stage]
   /// What was resident in the process when the plan was made, in bytes.
   public let residentBytes: Int
-  /// The most resident memory that the process will reach, in bytes.
+  /// What the picture adds to that at most, in bytes.
+  public let addedBytes: Int
+  /// The most resident memory that the process will reach, in bytes: what it had reached before, where that is more.
   public let predictedPeakBytes: Int
   /// The most that the process may reach, in bytes: the ceiling, or what the control group or the machine leaves.
   public let limitBytes: Int

@@ -40,7 +40,7 @@ struct Planner {
     let fits = ladder.last!.fits
     return Plan(
       outputSize: best.outputSize, format: request.format, strategy: best.strategy.name, threads: best.strategy.threads,
-      spilledBytes: best.spilled, stages: best.stages, residentBytes: memory.resident,
+      spilledBytes: best.spilled, stages: best.stages, residentBytes: memory.resident, addedBytes: best.added,
       predictedPeakBytes: peak(best), limitBytes: limit, availableBytes: memory.available, fits: fits,
       ladder: ladder, largestFittingSize: fits ? nil : largestFitting(below: maxPixelSize),
       warnings: warnings + [best.strategy.warning].compactMap { $0 }, decoding: best.strategy,
