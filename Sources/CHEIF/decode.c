@@ -1,9 +1,14 @@
 #define _GNU_SOURCE  // processor affinity
 
 #include "decode.h"
+
+#include "coded.h"
 #include "threads.h"
 
+#include <malloc.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 uint32_t cheif_least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
@@ -44,8 +49,8 @@ bool cheif_layout_of(const cheif_library *library, const struct heif_image *imag
   return true;
 }
 
-bool cheif_get_plane(const cheif_library *library, const struct heif_image *image, enum heif_channel channel,
-                     cheif_plane *plane) {
+static bool get_image_plane(const cheif_library *library, const struct heif_image *image, enum heif_channel channel,
+                            cheif_plane *plane) {
   if (!library->heif_image_has_channel(image, channel)) return false;
   int width = library->heif_image_get_width(image, channel), height = library->heif_image_get_height(image, channel);
   int storage = library->heif_image_get_bits_per_pixel(image, channel);
@@ -60,9 +65,40 @@ bool cheif_get_plane(const cheif_library *library, const struct heif_image *imag
   return true;
 }
 
-void cheif_take_stream_nclx(cheif_reader *reader, const struct heif_image *image) {
+bool cheif_get_plane(const cheif_reader *reader, const cheif_picture *picture, cheif_layout layout, int plane,
+                     cheif_plane *found) {
+  if (!picture->is_frame) {
+    enum heif_channel channel = plane == cheif_color_planes(layout) ? heif_channel_Alpha : cheif_channel_of(layout, plane);
+    return get_image_plane(reader->library, picture->image, channel, found);
+  }
+  if (plane >= picture->frame.plane_count) return false;
+  *found = picture->frame.planes[plane];
+  return true;
+}
+
+bool cheif_get_alpha(const cheif_reader *reader, const cheif_picture *picture, cheif_plane *found) {
+  if (picture->is_frame) return cheif_get_plane(reader, picture, CHEIF_LAYOUT_MONOCHROME, 0, found);
+  enum heif_colorspace colorspace = reader->library->heif_image_get_colorspace(picture->image);
+  enum heif_channel channel = colorspace == heif_colorspace_RGB ? heif_channel_R : heif_channel_Y;
+  return get_image_plane(reader->library, picture->image, channel, found);
+}
+
+void cheif_free_picture(cheif_reader *reader, cheif_picture *picture) {
+  if (picture->image != NULL) reader->library->heif_image_release(picture->image);
+  *picture = (cheif_picture){0};
+}
+
+void cheif_take_stream_color(cheif_reader *reader, const cheif_picture *picture) {
+  if (picture->is_frame) {
+    reader->has_stream_nclx = true;
+    reader->stream_primaries = picture->frame.primaries;
+    reader->stream_transfer = picture->frame.transfer;
+    reader->stream_matrix = picture->frame.matrix;
+    reader->stream_full_range = picture->frame.full_range;
+    return;
+  }
   struct heif_color_profile_nclx *nclx = NULL;
-  struct heif_error result = reader->library->heif_image_get_nclx_color_profile(image, &nclx);
+  struct heif_error result = reader->library->heif_image_get_nclx_color_profile(picture->image, &nclx);
   if (result.code == heif_error_Ok && nclx != NULL) {
     reader->has_stream_nclx = true;
     reader->stream_primaries = (int)nclx->color_primaries;
@@ -77,7 +113,9 @@ void cheif_take_stream_nclx(cheif_reader *reader, const struct heif_image *image
 
 cheif_processors cheif_find_processors(const cheif_reader *reader) {
   cheif_processors found = {0};
-  found.narrows = strcmp(reader->header.codec, "av01") == 0 &&
+  bool is_ours = reader->color.decoder != CHEIF_DECODER_NONE &&
+                 (!reader->header.has_alpha || reader->alpha_coding.decoder != CHEIF_DECODER_NONE);
+  found.narrows = !is_ours && strcmp(reader->header.codec, "av01") == 0 &&
                   sched_getaffinity(0, sizeof found.allowed, &found.allowed) == 0;
   int here = sched_getcpu();
   found.here = here > 0 ? here : 0;
@@ -104,10 +142,37 @@ void cheif_widen(const cheif_processors *all) {
   if (all->narrows) (void)sched_setaffinity(0, sizeof all->allowed, &all->allowed);
 }
 
+// MARK: Room
+
+bool cheif_has_room(uint64_t bytes) {
+  if (bytes > PTRDIFF_MAX) return false;
+  void *space = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (space == MAP_FAILED) return false;
+  munmap(space, (size_t)bytes);
+  return true;
+}
+
+uint64_t cheif_space_of(const cheif_way *way) {
+  if (way->decoder == CHEIF_DECODER_NONE) return 0;
+  // More than either decoder takes: a plane's worth of 4 samples for each pixel, for each picture and for the filters, and 4
+  // bytes a pixel of notes about blocks.
+  uint64_t pixels = ((uint64_t)way->limit.width + 127) * ((uint64_t)way->limit.height + 127);
+  uint64_t sample_bytes = way->limit.luma_bits > 8 ? 2 : 1;
+  uint64_t samples = way->limit.layout == CHEIF_LAYOUT_444 ? 3 : way->limit.layout == CHEIF_LAYOUT_422 ? 2 : 1;
+  if (way->limit.layout == CHEIF_LAYOUT_420) samples = 2;
+  uint64_t each = samples * sample_bytes * (uint64_t)way->limit.pictures + (way->limit.copies_plane ? sample_bytes : 0);
+  return pixels * (each + 2) + (4 << 20);
+}
+
+cheif_status cheif_ask(const cheif_reader *reader, cheif_error *error) {
+  if (reader->source.may_go_on == NULL || reader->source.may_go_on(reader->source.context)) return CHEIF_OK;
+  return cheif_fail(error, CHEIF_STOPPED, "decoding was stopped");
+}
+
 // MARK: Whole pictures
 
-cheif_status cheif_decode_item(cheif_reader *reader, const struct heif_image_handle *handle, const cheif_layout *wanted,
-                               struct heif_image **image, cheif_error *error) {
+static cheif_status decode_by_library(cheif_reader *reader, const struct heif_image_handle *handle,
+                                      const cheif_layout *wanted, struct heif_image **image, cheif_error *error) {
   static const struct {
     enum heif_colorspace colorspace;
     enum heif_chroma chroma;
@@ -127,15 +192,28 @@ cheif_status cheif_decode_item(cheif_reader *reader, const struct heif_image_han
   return CHEIF_OK;
 }
 
-cheif_status cheif_convert(cheif_reader *reader, const struct heif_image_handle *handle, cheif_layout layout,
-                           struct heif_image **image, cheif_error *error) {
+cheif_status cheif_decode_item(cheif_reader *reader, const struct heif_image_handle *handle, const cheif_layout *wanted,
+                               cheif_picture *picture, cheif_error *error) {
+  *picture = (cheif_picture){0};
+  cheif_status status = decode_by_library(reader, handle, NULL, &picture->image, error);
+  if (status != CHEIF_OK || wanted == NULL) return status;
   cheif_layout found;
-  if (cheif_layout_of(reader->library, *image, &found) && found == layout) return CHEIF_OK;
-  reader->library->heif_image_release(*image);
-  cheif_status status = cheif_decode_item(reader, handle, &layout, image, error);
-  if (status == CHEIF_OK && (!cheif_layout_of(reader->library, *image, &found) || found != layout)) {
-    status = cheif_fail(error, CHEIF_UNSUPPORTED, "the picture's samples are laid out in an unsupported way");
-  }
+  if (cheif_layout_of(reader->library, picture->image, &found) && found == *wanted) return CHEIF_OK;
+  cheif_free_picture(reader, picture);
+  status = decode_by_library(reader, handle, wanted, &picture->image, error);
+  if (status != CHEIF_OK) return status;
+  if (cheif_layout_of(reader->library, picture->image, &found) && found == *wanted) return CHEIF_OK;
+  cheif_free_picture(reader, picture);
+  return cheif_fail(error, CHEIF_UNSUPPORTED, "the picture's samples are laid out in an unsupported way");
+}
+
+cheif_status cheif_decode_coded(const cheif_way *way, cheif_coded *coded, cheif_store *store, cheif_picture *picture,
+                                cheif_error *error) {
+  *picture = (cheif_picture){0};
+  cheif_status status = way->decoder == CHEIF_DECODER_HEVC
+                          ? cheif_decode_hevc(coded, &way->limit, store, &picture->frame, error)
+                          : cheif_decode_av1(coded, &way->limit, store, &picture->frame, error);
+  picture->is_frame = status == CHEIF_OK;
   return status;
 }
 
@@ -144,7 +222,7 @@ static cheif_status settle_header(cheif_reader *reader, cheif_layout layout, che
   cheif_header *header = &reader->header;
   cheif_plane plane;
   header->layout = layout;
-  if (!cheif_get_plane(reader->library, reader->whole, cheif_channel_of(layout, 0), &plane)) {
+  if (!cheif_get_plane(reader, &reader->whole, layout, 0, &plane)) {
     return cheif_fail(error, CHEIF_DAMAGED, "the decoded picture lacks a plane");
   }
   if (reader->library_transforms && (plane.width < header->width || plane.height < header->height)) {
@@ -153,13 +231,13 @@ static cheif_status settle_header(cheif_reader *reader, cheif_layout layout, che
     header->height = header->tile_height = plane.height;
   }
   for (int i = 0; i < cheif_color_planes(layout) && i < 2; i++) {
-    if (!cheif_get_plane(reader->library, reader->whole, cheif_channel_of(layout, i), &plane)) {
+    if (!cheif_get_plane(reader, &reader->whole, layout, i, &plane)) {
       return cheif_fail(error, CHEIF_DAMAGED, "the decoded picture lacks a plane");
     }
     if (i == 0) header->luma_bits = plane.bits;
     header->chroma_bits = plane.bits;
   }
-  header->has_alpha = cheif_get_plane(reader->library, reader->whole, heif_channel_Alpha, &plane);
+  header->has_alpha = cheif_get_plane(reader, &reader->whole, layout, cheif_color_planes(layout), &plane);
   header->alpha_bits = header->has_alpha ? plane.bits : 0;
   header->alpha_width = header->has_alpha ? header->width : 0;
   header->alpha_height = header->has_alpha ? header->height : 0;
@@ -169,29 +247,60 @@ static cheif_status settle_header(cheif_reader *reader, cheif_layout layout, che
   return CHEIF_OK;
 }
 
-static cheif_status decode_whole_here(cheif_reader *reader, cheif_error *error) {
-  const cheif_library *library = reader->library;
-  cheif_header *header = &reader->header;
-  cheif_status status = cheif_decode_item(reader, reader->primary, NULL, &reader->whole, error);
-  if (status != CHEIF_OK) return status;
-  cheif_take_stream_nclx(reader, reader->whole);
-  cheif_layout layout = CHEIF_LAYOUT_RGB;
-  if (header->layout_known || !cheif_layout_of(library, reader->whole, &layout)) {
-    if (header->layout_known) layout = header->layout;
-    status = cheif_convert(reader, reader->primary, layout, &reader->whole, error);
+/// What is known when the picture is decoded by libheif.
+static cheif_status check_library_picture(cheif_reader *reader, cheif_error *error) {
+  if (reader->header.layout_known) return CHEIF_OK;
+  cheif_layout layout;
+  if (!cheif_layout_of(reader->library, reader->whole.image, &layout)) {
+    layout = CHEIF_LAYOUT_RGB;
+    cheif_free_picture(reader, &reader->whole);
+    cheif_status status = cheif_decode_item(reader, reader->primary, &layout, &reader->whole, error);
     if (status != CHEIF_OK) return status;
   }
-  return header->layout_known ? CHEIF_OK : settle_header(reader, layout, error);
+  return settle_header(reader, layout, error);
 }
 
-static cheif_status decode_whole(cheif_reader *reader, int threads, cheif_error *error) {
-  if (reader->whole != NULL) return CHEIF_OK;
+static cheif_status decode_undivided_here(cheif_reader *reader, bool is_alpha, cheif_error *error) {
+  enum { hardly_any = 1 << 16 };  // bytes of coded data
+  const cheif_way *way = is_alpha ? &reader->alpha_coding : &reader->color;
+  cheif_picture *picture = is_alpha ? &reader->whole_alpha : &reader->whole;
+  if (way->decoder == CHEIF_DECODER_NONE) {
+    bool converts = !is_alpha && reader->header.layout_known;
+    cheif_status status = cheif_decode_item(reader, is_alpha ? reader->alpha : reader->primary,
+                                            converts ? &reader->header.layout : NULL, picture, error);
+    return status == CHEIF_OK && !is_alpha ? check_library_picture(reader, error) : status;
+  }
+  cheif_coded coded;
+  cheif_status status = cheif_catch(reader, is_alpha ? reader->alpha : reader->primary, INT64_MAX, &coded, error);
+  if (status != CHEIF_OK) return status;
+  // libheif has dropped one copy and keeps another.
+  status = cheif_refresh(reader, hardly_any, error);
+  (void)malloc_trim(0);
+  if (status == CHEIF_OK && !cheif_has_room(cheif_space_of(way) + coded.count)) {
+    status = cheif_fail(error, CHEIF_NO_MEMORY, "no memory to decode a picture of %ux%u pixels", way->limit.width,
+                        way->limit.height);
+  }
+  if (status != CHEIF_OK) {
+    cheif_free_coded(&coded);
+    return status;
+  }
+  status = cheif_decode_coded(way, &coded, is_alpha ? &reader->whole_alpha_store : &reader->whole_store, picture, error);
+  (void)malloc_trim(0);
+  return status;
+}
+
+cheif_status cheif_decode_undivided(cheif_reader *reader, bool is_alpha, int threads, cheif_error *error) {
+  const cheif_picture *picture = is_alpha ? &reader->whole_alpha : &reader->whole;
+  if (picture->image != NULL || picture->is_frame) return CHEIF_OK;
+  cheif_status status = cheif_ask(reader, error);
+  if (status != CHEIF_OK) return status;
   cheif_processors all = cheif_find_processors(reader);
   cheif_narrow(&all, 0, threads);
   cheif_enter();
-  cheif_status status = decode_whole_here(reader, error);
+  status = decode_undivided_here(reader, is_alpha, error);
   cheif_leave();
   cheif_widen(&all);
+  if (status == CHEIF_OK && !is_alpha) cheif_take_stream_color(reader, picture);
   return status;
 }
 
@@ -200,33 +309,93 @@ int cheif_announced_bits(const cheif_header *header, int plane) {
   return plane == 0 || header->layout == CHEIF_LAYOUT_RGB ? header->luma_bits : header->chroma_bits;
 }
 
+static cheif_status find_whole_plane(const cheif_reader *reader, int index, cheif_plane *plane, cheif_error *error) {
+  const cheif_header *header = &reader->header;
+  bool is_alpha = index == cheif_color_planes(header->layout);
+  if (!cheif_get_plane(reader, &reader->whole, header->layout, index, plane)) {
+    return cheif_fail(error, CHEIF_DAMAGED, "the decoded picture lacks its %s plane", is_alpha ? "alpha" : "color");
+  }
+  if (plane->bits != cheif_announced_bits(header, index)) {
+    return cheif_fail(error, CHEIF_DAMAGED, "the picture has %d bits a sample, its header says %d", plane->bits,
+                      cheif_announced_bits(header, index));
+  }
+  uint32_t width = cheif_divided(header->width, is_alpha ? 1 : cheif_divisor_across(header->layout, index));
+  uint32_t height = cheif_divided(header->height, is_alpha ? 1 : cheif_divisor_down(header->layout, index));
+  if (plane->width < width || plane->height < height) {
+    return cheif_fail(error, CHEIF_DAMAGED, "the decoded picture is smaller than its header says");
+  }
+  plane->width = width;
+  plane->height = height;
+  return CHEIF_OK;
+}
+
+/// Gives back the pages of rows that were delivered.
+static void drop_rows(const cheif_picture *picture, const cheif_plane *plane, uint32_t first, uint32_t end) {
+  if (!picture->is_frame) return;
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  uintptr_t from = (uintptr_t)plane->samples + first * plane->stride, to = (uintptr_t)plane->samples + end * plane->stride;
+  from = (from + page - 1) / page * page;
+  to = to / page * page;
+  if (to > from) (void)madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
+static cheif_plane_rows rows_of(const cheif_plane *plane, uint32_t first, uint32_t end) {
+  return (cheif_plane_rows){
+    .samples = plane->samples + (size_t)first * plane->stride,
+    .stride = plane->stride,
+    .width = plane->width,
+    .first_row = first,
+    .row_count = end - first,
+    .bytes_per_sample = plane->bytes_per_sample,
+    .bits = plane->bits,
+  };
+}
+
+/// The rows of a plane of `height` rows that lie beside the first `row` of the picture.
+static uint32_t rows_beside(const cheif_header *header, uint32_t row, uint32_t height) {
+  return (uint32_t)((uint64_t)row * height / header->height);
+}
+
+cheif_status cheif_deliver_alpha(cheif_reader *reader, cheif_rows *rows, cheif_error *error) {
+  const cheif_header *header = &reader->header;
+  cheif_plane plane;
+  if (!cheif_get_alpha(reader, &reader->whole_alpha, &plane) || plane.bits != header->alpha_bits ||
+      plane.width < header->alpha_width || plane.height < header->alpha_height) {
+    return cheif_fail(error, CHEIF_DAMAGED, "the alpha picture is not what its header says");
+  }
+  plane.width = header->alpha_width;
+  int index = cheif_color_planes(header->layout);
+  uint32_t from = rows->planes[0].first_row;
+  uint32_t first = rows_beside(header, from, header->alpha_height);
+  uint32_t end = rows_beside(header, from + rows->planes[0].row_count, header->alpha_height);
+  drop_rows(&reader->whole_alpha, &plane, 0, first);
+  rows->plane_count = index + 1;
+  rows->planes[index] = rows_of(&plane, first, end);
+  return CHEIF_OK;
+}
+
+/// The next rows of the whole picture. What libheif decoded is delivered at once.
 static cheif_status deliver_whole(cheif_reader *reader, cheif_rows *rows, cheif_error *error) {
+  enum { rows_at_once = 128 };
   const cheif_header *header = &reader->header;
   int colors = cheif_color_planes(header->layout);
-  rows->plane_count = colors + (header->has_alpha ? 1 : 0);
+  uint32_t first = reader->next_row, end = header->height;
+  if (reader->whole.is_frame && end - first > rows_at_once) end = first + rows_at_once;
+  rows->plane_count = colors + (reader->alpha_way == CHEIF_ALPHA_WITH_COLOR ? 1 : 0);
   for (int i = 0; i < rows->plane_count; i++) {
-    bool is_alpha = i == colors;
     cheif_plane plane;
-    enum heif_channel channel = is_alpha ? heif_channel_Alpha : cheif_channel_of(header->layout, i);
-    if (!cheif_get_plane(reader->library, reader->whole, channel, &plane)) {
-      return cheif_fail(error, CHEIF_DAMAGED, "the decoded picture lacks its %s plane", is_alpha ? "alpha" : "color");
-    }
-    if (plane.bits != cheif_announced_bits(header, i)) {
-      return cheif_fail(error, CHEIF_DAMAGED, "the picture has %d bits a sample, its header says %d", plane.bits,
-                        cheif_announced_bits(header, i));
-    }
-    uint32_t width = cheif_divided(header->width, is_alpha ? 1 : cheif_divisor_across(header->layout, i));
-    uint32_t height = cheif_divided(header->height, is_alpha ? 1 : cheif_divisor_down(header->layout, i));
-    if (plane.width < width || plane.height < height) {
-      return cheif_fail(error, CHEIF_DAMAGED, "the decoded picture is smaller than its header says");
-    }
-    rows->planes[i].samples = plane.samples;
-    rows->planes[i].stride = plane.stride;
-    rows->planes[i].width = width;
-    rows->planes[i].row_count = height;
-    rows->planes[i].bytes_per_sample = plane.bytes_per_sample;
-    rows->planes[i].bits = plane.bits;
+    cheif_status status = find_whole_plane(reader, i, &plane, error);
+    if (status != CHEIF_OK) return status;
+    uint32_t down = i < colors ? cheif_divisor_down(header->layout, i) : 1;
+    uint32_t from = first / down, to = end < header->height ? end / down : plane.height;
+    drop_rows(&reader->whole, &plane, 0, from);
+    rows->planes[i] = rows_of(&plane, from, to);
   }
+  if (reader->alpha_way == CHEIF_ALPHA_WHOLE) {
+    cheif_status status = cheif_deliver_alpha(reader, rows, error);
+    if (status != CHEIF_OK) return status;
+  }
+  reader->next_row = end;
   return CHEIF_OK;
 }
 
@@ -238,21 +407,30 @@ void cheif_state_stream_color(const cheif_reader *reader, cheif_rows *rows) {
   rows->full_range = reader->stream_full_range;
 }
 
+static void free_whole(cheif_reader *reader) {
+  cheif_enter();
+  cheif_free_picture(reader, &reader->whole);
+  cheif_free_picture(reader, &reader->whole_alpha);
+  cheif_leave();
+  cheif_free_store(&reader->whole_store);
+  cheif_free_store(&reader->whole_alpha_store);
+}
+
 static cheif_status next_whole(cheif_reader *reader, int threads, cheif_rows *rows, cheif_error *error) {
-  if (reader->whole_delivered) {
-    if (reader->whole != NULL) {
-      cheif_enter();
-      reader->library->heif_image_release(reader->whole);
-      cheif_leave();
-      reader->whole = NULL;
-    }
+  if (reader->next_row >= reader->header.height) {
+    free_whole(reader);
     return CHEIF_OK;
   }
-  cheif_status status = decode_whole(reader, threads, error);
+  cheif_status status = cheif_decode_undivided(reader, false, threads, error);
+  if (status == CHEIF_OK && reader->whole.is_frame && reader->whole.frame.layout != reader->header.layout) {
+    status = cheif_fail(error, CHEIF_DAMAGED, "the picture has another subsampling than its header says");
+  }
+  if (status == CHEIF_OK && reader->alpha_way == CHEIF_ALPHA_WHOLE) {
+    status = cheif_decode_undivided(reader, true, threads, error);
+  }
   if (status == CHEIF_OK) status = deliver_whole(reader, rows, error);
   if (status != CHEIF_OK) return status;
   cheif_state_stream_color(reader, rows);
-  reader->whole_delivered = true;
   return CHEIF_OK;
 }
 
@@ -262,10 +440,10 @@ static int clamp_threads(int threads) {
   return threads < 1 ? 1 : threads > CHEIF_MAX_THREADS ? CHEIF_MAX_THREADS : threads;
 }
 
-/// libde265 decodes in a thread of its own for each picture, and waits for it for ever when it could not be started:
+/// Where libheif calls libde265, that decodes in a thread of its own for each picture, and waits for it for ever when it could not be started:
 /// under a limit on processes or on address space that has to be known before.
 static cheif_status find_threads(cheif_reader *reader, int *threads, cheif_error *error) {
-  if (strcmp(reader->header.codec, "hvc1") != 0) return CHEIF_OK;
+  if (strcmp(reader->header.codec, "hvc1") != 0 || reader->color.decoder != CHEIF_DECODER_NONE) return CHEIF_OK;
   if (reader->usable_threads == 0) {
     // Ours but this one, and as many of libde265.
     int startable = cheif_startable_threads(2 * *threads - 1);
@@ -283,7 +461,7 @@ cheif_status cheif_settle(cheif_reader *reader, int threads, cheif_error *error)
   if (reader->failure.status != CHEIF_OK || reader->header.layout_known) return reader->failure.status;
   threads = clamp_threads(threads);
   cheif_status status = find_threads(reader, &threads, error);
-  if (status == CHEIF_OK) status = decode_whole(reader, threads, error);
+  if (status == CHEIF_OK) status = cheif_decode_undivided(reader, false, threads, error);
   if (status != CHEIF_OK) reader->failure = *error;
   return status;
 }

@@ -8,16 +8,6 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { CHEIF_MAX_THREADS = 64 };
-
-/// One plane of a picture that libheif decoded.
-typedef struct {
-  const uint8_t *samples;
-  size_t stride;
-  uint32_t width, height;
-  int bits, bytes_per_sample;
-} cheif_plane;
-
 /// The processors a decode may use. dav1d starts as many threads, with a picture's memory each, as the affinity of the
 /// thread that opens it has processors, and libheif passes no other number on: so that affinity is narrowed meanwhile.
 typedef struct {
@@ -50,21 +40,42 @@ int cheif_announced_bits(const cheif_header *header, int plane);
 /// False when the picture is in none of the layouts.
 bool cheif_layout_of(const cheif_library *library, const struct heif_image *image, cheif_layout *layout);
 
-/// False when there is no such plane, or none that this wrapper can pass on.
-bool cheif_get_plane(const cheif_library *library, const struct heif_image *image, enum heif_channel channel,
-                     cheif_plane *plane);
+/// A colour plane of a picture in that layout, or alpha where `plane` is the one after them and libheif added it. False
+/// when there is no such plane, or none that this wrapper can pass on.
+bool cheif_get_plane(const cheif_reader *reader, const cheif_picture *picture, cheif_layout layout, int plane,
+                     cheif_plane *found);
 
-/// Decodes as coded, or as the layout `wanted`.
+/// The plane of an alpha picture that holds the alpha.
+bool cheif_get_alpha(const cheif_reader *reader, const cheif_picture *picture, cheif_plane *found);
+
+void cheif_free_picture(cheif_reader *reader, cheif_picture *picture);
+
+/// Decodes as coded, or as the layout `wanted`: some files announce another subsampling than their pictures have, and what
+/// comes interleaved comes as planes when asked for. libheif then decodes once more and converts; our decoders do not.
 cheif_status cheif_decode_item(cheif_reader *reader, const struct heif_image_handle *handle, const cheif_layout *wanted,
-                               struct heif_image **image, cheif_error *error);
+                               cheif_picture *picture, cheif_error *error);
 
-/// Where the decoded picture has another layout, decodes it once more and lets libheif convert it. Some files announce
-/// another subsampling than their pictures have, and what comes interleaved comes as planes when asked for.
-cheif_status cheif_convert(cheif_reader *reader, const struct heif_image_handle *handle, cheif_layout layout,
-                           struct heif_image **image, cheif_error *error);
+/// Decodes with one of our decoders what cheif_catch caught, into the store. Frees `coded`.
+cheif_status cheif_decode_coded(const cheif_way *way, cheif_coded *coded, cheif_store *store, cheif_picture *picture,
+                                cheif_error *error);
+
+/// Decodes the colour's or alpha's undivided picture.
+cheif_status cheif_decode_undivided(cheif_reader *reader, bool is_alpha, int threads, cheif_error *error);
+
+/// Adds the rows of the undivided alpha picture that belong to the colour's.
+cheif_status cheif_deliver_alpha(cheif_reader *reader, cheif_rows *rows, cheif_error *error);
+
+/// Stops where the source says so.
+cheif_status cheif_ask(const cheif_reader *reader, cheif_error *error);
+
+/// Whether that much address space can be had. Asked before the decoders take it, who do not all survive without it.
+bool cheif_has_room(uint64_t bytes);
+
+/// The address space that decoding one picture takes, at most.
+uint64_t cheif_space_of(const cheif_way *way);
 
 /// Keeps the colour that the decoded picture states, and states it in the rows.
-void cheif_take_stream_nclx(cheif_reader *reader, const struct heif_image *image);
+void cheif_take_stream_color(cheif_reader *reader, const cheif_picture *picture);
 void cheif_state_stream_color(const cheif_reader *reader, cheif_rows *rows);
 
 /// The next row of tiles of a tiled picture.

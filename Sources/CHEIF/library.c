@@ -96,6 +96,7 @@ cheif_status cheif_fail_with(cheif_error *error, struct heif_error from, const c
   enum { plugin_loading = 11, no_matching_decoder = 6003 };
   int code = (int)from.code, subcode = (int)from.subcode;
   if (subcode == heif_suberror_Security_limit_exceeded) {
+    if (from.code == heif_error_Memory_allocation_error) return cheif_fail(error, CHEIF_NO_MEMORY, "libheif: %s", text);
     return cheif_fail(error, CHEIF_UNSUPPORTED, "libheif: %s", text);
   }
   if (code == plugin_loading || subcode == no_matching_decoder || subcode == heif_suberror_Unsupported_codec) {
@@ -174,6 +175,7 @@ static void open_library(void) {
                             library->heif_free_plugin_directories != NULL;
   cheif_enter();
   initialise();
+  cheif_register_catcher(library);
   cheif_leave();
   is_open = true;
 }

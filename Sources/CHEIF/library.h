@@ -67,6 +67,8 @@ struct heif_plugin_info;
   F(const char *const *, heif_get_plugin_directories, (void))                                                       \
   F(void, heif_free_plugin_directories, (const char *const *directories))                                           \
   F(void, heif_context_set_max_decoding_threads, (struct heif_context *, int max_threads))                           \
+  F(struct heif_error, heif_register_decoder_plugin, (const void *plugin))                                          \
+  F(void *, heif_context_get_security_limits, (const struct heif_context *))                                        \
   F(int, heif_context_get_number_of_items, (const struct heif_context *))                                           \
   F(int, heif_context_get_list_of_item_IDs, (const struct heif_context *, heif_item_id *ids, int count))            \
   F(uint32_t, heif_item_get_item_type, (const struct heif_context *, heif_item_id))                                 \
@@ -105,11 +107,17 @@ typedef struct {
   bool tiles;       // every tile function is there
   bool items;       // items can be listed and their types asked
   bool transforms;  // transformative properties can be asked
+  bool catches;     // coded data can be had
   bool choose_plugins;  // heif_init loaded no plugin: we load those that are needed
 } cheif_library;
 
 /// The library, opened and initialised at the first call; NULL with `error` set when it cannot be had.
 const cheif_library *cheif_get_library(cheif_error *error);
+
+/// The decoder plugin that catches coded data (coded.c).
+#define CHEIF_CATCHER_ID "downsample-catcher"
+
+void cheif_register_catcher(cheif_library *library);
 
 /// Loads the plugins that decode the items of the file. A plugin that is missing is no error here: decoding will tell.
 void cheif_load_decoders(const cheif_library *library, const struct heif_context *context);

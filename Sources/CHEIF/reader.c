@@ -1,4 +1,7 @@
-#include "reader.h"
+#define _GNU_SOURCE  // for decode.h
+
+#include "coded.h"
+#include "decode.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +9,11 @@
 // Where this thread reads. libheif seeks before it reads, but takes no lock around the two when several threads decode
 // from one context, so the position belongs to the thread, not to the reader.
 static _Thread_local int64_t position;
+
+// How much it still reads.
+static _Thread_local int64_t readable = INT64_MAX;
+
+void cheif_limit_reading(int64_t most) { readable = most; }
 
 static int64_t callback_position(void *context) {
   (void)context;
@@ -55,14 +63,29 @@ static bool read_exactly(cheif_reader *reader, int64_t offset, void *buffer, int
   return done;
 }
 
+/// Reading the boxes also reads the metadata items, whole.
+static bool may_open(cheif_reader *reader, int64_t count) {
+  enum { most_bytes = 32 << 20 };
+  if (!reader->is_opening || count <= most_bytes - reader->bytes_read) return true;
+  reader->too_much_to_open = true;
+  return false;
+}
+
 static int callback_read(void *buffer, size_t size, void *context) {
   cheif_reader *reader = context;
-  if (size > INT64_MAX) return -1;
+  if (size > INT64_MAX || !may_open(reader, (int64_t)size)) return -1;
   cheif_leave();  // the source is not libheif
-  bool done = read_exactly(reader, position, buffer, (int64_t)size);
+  int64_t count = (int64_t)size;
+  int64_t part = count < readable ? count : readable;
+  bool done = read_exactly(reader, position, buffer, part);
   cheif_enter();
   if (!done) return -1;
-  position += (int64_t)size;
+  if (part < count) {
+    memset((uint8_t *)buffer + part, 0, (size_t)(count - part));
+    reader->zeros_given = true;
+  }
+  if (readable != INT64_MAX) readable -= part;
+  position += count;
   return 0;
 }
 
@@ -77,6 +100,9 @@ cheif_status cheif_reader_fail(cheif_reader *reader, struct heif_error from, che
   bool read_failed = reader->read_failed;
   pthread_mutex_unlock(&reader->source_lock);
   if (read_failed) return cheif_fail(error, CHEIF_READ_FAILED, "the input could not be read");
+  if (reader->too_much_to_open) {
+    return cheif_fail(error, CHEIF_NO_MEMORY, "the file's boxes and metadata take more than 32 MB");
+  }
   return cheif_fail_with(error, from, reader->header.codec);
 }
 
@@ -84,21 +110,27 @@ static uint32_t big_endian(const uint8_t *bytes) {
   return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/// Looks at the outermost boxes: is there a still picture (meta or mini), is there a sequence (moov)?
-static void scan_boxes(cheif_reader *reader, bool *still, bool *sequence) {
+/// Looks at the outermost boxes: is there a still picture (meta or mini; of how many bytes?), is there a sequence (moov)?
+static void scan_boxes(cheif_reader *reader, bool *still, bool *sequence, uint64_t *meta_bytes) {
   *still = *sequence = false;
+  *meta_bytes = 0;
   int64_t offset = 0;
   for (int i = 0; i < 256; i++) {
     uint8_t head[16];
     if (!read_exactly(reader, offset, head, 8)) return;
     uint64_t size = big_endian(head);
-    if (memcmp(head + 4, "meta", 4) == 0 || memcmp(head + 4, "mini", 4) == 0) *still = true;
+    bool is_meta = memcmp(head + 4, "meta", 4) == 0 || memcmp(head + 4, "mini", 4) == 0;
+    if (is_meta) *still = true;
     if (memcmp(head + 4, "moov", 4) == 0) *sequence = true;
     uint64_t least = 8;
     if (size == 1) {
       if (!read_exactly(reader, offset + 8, head + 8, 8)) return;
       size = (uint64_t)big_endian(head + 8) << 32 | big_endian(head + 12);
       least = 16;
+    }
+    if (is_meta) {
+      uint64_t rest = (uint64_t)(reader->source.size - offset);
+      *meta_bytes += size > rest || size == 0 ? rest : size;
     }
     if (size < least || size > (uint64_t)(reader->source.size - offset)) return;
     offset += (int64_t)size;
@@ -316,6 +348,81 @@ static void find_layout(cheif_reader *reader) {
   }
 }
 
+/// Reads the parameter sets of a coded picture, to learn what decoding it without libheif's plugins takes.
+static void find_way(cheif_reader *reader, heif_item_id id, cheif_way *way, cheif_coded_form *form) {
+  enum { most_bytes = 4096 };  // of the picture's own data, at whose beginning AV1's set is when it is not in the boxes
+  const cheif_library *library = reader->library;
+  char type[5];
+  if (library->heif_item_get_item_type == NULL) return;
+  set_type(type, library->heif_item_get_item_type(reader->context, id));
+  cheif_decoder decoder = cheif_decoder_of(reader, type);
+  struct heif_image_handle *handle = NULL;
+  if (decoder == CHEIF_DECODER_NONE) return;
+  struct heif_error result = library->heif_context_get_image_handle(reader->context, id, &handle);
+  if (result.code != heif_error_Ok || handle == NULL) return;
+  cheif_coded coded;
+  cheif_error ignored;
+  if (cheif_catch(reader, handle, most_bytes, &coded, &ignored) == CHEIF_OK) {
+    cheif_stream stream;
+    bool found = decoder == CHEIF_DECODER_HEVC ? cheif_read_hevc_stream(&coded, &stream)
+                                               : cheif_read_av1_stream(&coded, &stream);
+    // Deeper chroma than luma, or the other way round, is left to libheif to refuse.
+    if (found && stream.luma_bits == stream.chroma_bits) {
+      *way = (cheif_way){decoder, stream};
+      *form = (cheif_coded_form){true, stream.width, stream.height, stream.layout, stream.luma_bits,
+                                 stream.pictures, stream.copies_plane, coded.count};
+    }
+    cheif_free_coded(&coded);
+  }
+  library->heif_image_handle_release(handle);
+}
+
+/// The colour's pictures. What their parameter sets state stands above what the boxes announce.
+static void find_color_way(cheif_reader *reader, heif_item_id input) {
+  cheif_header *header = &reader->header;
+  bool is_grid = strcmp(header->item_type, "grid") == 0;
+  if (reader->library_transforms || !header->layout_known || (is_grid && input == 0)) return;
+  find_way(reader, is_grid ? input : reader->primary_id, &reader->color, &header->form);
+  if (!header->form.known) return;
+  header->layout = header->form.layout;
+  header->luma_bits = header->chroma_bits = header->form.bits;
+}
+
+static void forget_way(cheif_way *way, cheif_coded_form *form) {
+  *way = (cheif_way){0};
+  *form = (cheif_coded_form){0};
+}
+
+/// Tiles are all of one size, as coded too, but for what a coder adds to fill its blocks.
+static void raise_limit(cheif_way *way, cheif_coded_form *form, uint32_t width, uint32_t height) {
+  enum { most_added = 64 };
+  if (way->decoder == CHEIF_DECODER_NONE) return;
+  uint64_t wide = ((uint64_t)width + most_added - 1) / most_added * most_added;
+  uint64_t high = ((uint64_t)height + most_added - 1) / most_added * most_added;
+  if (form->width < wide) form->width = wide > UINT32_MAX ? width : (uint32_t)wide;
+  if (form->height < high) form->height = high > UINT32_MAX ? height : (uint32_t)high;
+  way->limit.width = form->width;
+  way->limit.height = form->height;
+}
+
+/// A picture that is not tiled: its alpha is a picture of its own when we decode.
+static void find_whole_alpha(cheif_reader *reader) {
+  cheif_header *header = &reader->header;
+  if (reader->color.decoder == CHEIF_DECODER_NONE || !header->has_alpha) return;
+  if (reader->alpha != NULL) find_way(reader, reader->alpha_id, &reader->alpha_coding, &header->alpha_form);
+  if (!header->alpha_form.known) {
+    forget_way(&reader->color, &header->form);
+    return;
+  }
+  reader->alpha_way = CHEIF_ALPHA_WHOLE;
+  int width = reader->library->heif_image_handle_get_ispe_width(reader->alpha);
+  int height = reader->library->heif_image_handle_get_ispe_height(reader->alpha);
+  if (width > 0) header->alpha_width = (uint32_t)width;
+  if (height > 0) header->alpha_height = (uint32_t)height;
+  header->alpha_bits = header->alpha_form.bits;
+  raise_limit(&reader->alpha_coding, &header->alpha_form, header->alpha_width, header->alpha_height);
+}
+
 static void find_tiles(cheif_reader *reader) {
   cheif_header *header = &reader->header;
   header->tile_width = header->width;
@@ -367,7 +474,8 @@ static void find_tiles(cheif_reader *reader) {
   reader->alpha_way = CHEIF_ALPHA_TILES;
   header->alpha_whole = false;
   reader->alpha_columns = alpha.num_columns;
-  reader->alpha_tile_width = alpha.tile_width;
+  header->alpha_tile_width = reader->alpha_tile_width = alpha.tile_width;
+  find_way(reader, first_tile, &reader->alpha_coding, &header->alpha_form);
 #endif
 }
 
@@ -440,8 +548,46 @@ static cheif_status read_header(cheif_reader *reader, cheif_error *error) {
   if (header->layout_known && header->luma_bits < 8) {
     return cheif_fail(error, CHEIF_UNSUPPORTED, "samples of %d bits cannot be decoded", header->luma_bits);
   }
+  find_color_way(reader, input);
   find_tiles(reader);
+  if (!header->tiled) {
+    if (strcmp(header->item_type, "grid") == 0) forget_way(&reader->color, &header->form);
+    find_whole_alpha(reader);
+  } else if (reader->alpha_way == CHEIF_ALPHA_WHOLE) {
+    find_way(reader, reader->alpha_id, &reader->alpha_coding, &header->alpha_form);
+    raise_limit(&reader->alpha_coding, &header->alpha_form, header->alpha_width, header->alpha_height);
+  } else {
+    raise_limit(&reader->alpha_coding, &header->alpha_form, header->alpha_tile_width, header->tile_height);
+  }
+  if (header->alpha_form.known) header->alpha_bits = header->alpha_form.bits;
+  raise_limit(&reader->color, &header->form, header->tile_width, header->tile_height);
   return CHEIF_OK;
+}
+
+/// libheif's own limits are there to keep a machine alive: these follow from the picture, and before its size is known from
+/// what pictures have.
+static void limit_context(const cheif_reader *reader) {
+#if CHEIF_BUILT_WITH_TILES
+  enum { most_profile_bytes = 16 << 20, most_metadata_bytes = 16 << 20, most_block_bytes = 512 << 20 };
+  if (reader->library->heif_context_get_security_limits == NULL) return;
+  struct heif_security_limits *limits = reader->library->heif_context_get_security_limits(reader->context);
+  if (limits == NULL || limits->version < 1) return;
+  const cheif_header *header = &reader->header;
+  limits->max_color_profile_size = most_profile_bytes;
+  if (reader->is_opening) {
+    limits->max_memory_block_size = most_metadata_bytes;
+    return;
+  }
+  limits->max_memory_block_size = most_block_bytes;
+  if (reader->library_transforms || header->width == 0) return;
+  // No block is larger than the coded data, or a plane of 4 samples of 16 bits.
+  uint64_t pixels = (uint64_t)header->width * header->height;
+  uint64_t block = pixels > UINT64_MAX / 16 ? UINT64_MAX : 8 * pixels + (1 << 20);
+  if (block < header->file_bytes) block = header->file_bytes;
+  if (limits->max_memory_block_size > block) limits->max_memory_block_size = block;
+#else
+  (void)reader;
+#endif
 }
 
 static cheif_status open_context(cheif_reader *reader, cheif_error *error) {
@@ -453,8 +599,14 @@ static cheif_status open_context(cheif_reader *reader, cheif_error *error) {
     library->heif_context_set_max_decoding_threads(reader->context, 0);
   }
   position = 0;
-  struct heif_error result = library->heif_context_read_from_reader(reader->context, &reader->callbacks, reader, NULL);
   reader->bytes_read = 0;
+  reader->zeros_given = false;
+  reader->is_opening = true;
+  limit_context(reader);
+  struct heif_error result = library->heif_context_read_from_reader(reader->context, &reader->callbacks, reader, NULL);
+  reader->is_opening = false;
+  reader->bytes_read = 0;
+  limit_context(reader);
   return result.code == heif_error_Ok ? CHEIF_OK : cheif_reader_fail(reader, result, error);
 }
 
@@ -489,11 +641,10 @@ static cheif_status reopen_context(cheif_reader *reader, cheif_error *error) {
   return status;
 }
 
-cheif_status cheif_refresh(cheif_reader *reader, cheif_error *error) {
+cheif_status cheif_refresh(cheif_reader *reader, int64_t most, cheif_error *error) {
   // Every item keeps its coded data once it was decoded, so a row of tiles after the other the whole file would gather.
   // Reading the boxes anew costs about a millisecond.
-  enum { most_bytes = 1 << 20 };
-  if (reader->bytes_read < most_bytes) return CHEIF_OK;
+  if (reader->bytes_read <= most && !reader->zeros_given) return CHEIF_OK;
   cheif_enter();
   cheif_status status = reopen_context(reader, error);
   cheif_leave();
@@ -536,15 +687,38 @@ static void keep_colors(cheif_reader *reader) {
   }
 }
 
+/// Options with which libheif hands the coded data to our plugin.
+static void make_catching_options(cheif_reader *reader) {
+  if (!reader->library->catches) return;
+  reader->catching = reader->library->heif_decoding_options_alloc();
+  if (reader->catching == NULL) return;
+  known_options *options = (known_options *)(void *)reader->catching;
+  if (options->version < 4) {  // from 4 on a decoder can be named
+    reader->library->heif_decoding_options_free(reader->catching);
+    reader->catching = NULL;
+    return;
+  }
+  options->ignore_transformations = 1;
+  options->decoder_id = CHEIF_CATCHER_ID;
+}
+
 static cheif_status open_reader(cheif_reader *reader, cheif_error *error) {
+  enum { most_meta_bytes = 24 << 20 };
   const cheif_library *library = reader->library;
   bool still = false, sequence = false;
-  scan_boxes(reader, &still, &sequence);
+  uint64_t meta_bytes = 0;
+  scan_boxes(reader, &still, &sequence, &meta_bytes);
   if (reader->read_failed) return cheif_fail(error, CHEIF_READ_FAILED, "the input could not be read");
   reader->header.is_sequence_file = sequence;
   if (sequence && !still) {
     return cheif_fail(error, CHEIF_UNSUPPORTED, "a HEIF image sequence without a still picture cannot be decoded");
   }
+
+  if (meta_bytes > most_meta_bytes) {
+    return cheif_fail(error, CHEIF_NO_MEMORY, "the file's boxes take %llu MB, %d are allowed",
+                      (unsigned long long)meta_bytes >> 20, most_meta_bytes >> 20);
+  }
+  reader->header.file_bytes = (uint64_t)reader->source.size;
 
   cheif_enter();
   cheif_status status;
@@ -562,11 +736,16 @@ static cheif_status open_reader(cheif_reader *reader, cheif_error *error) {
     status = open_context(reader, error);
   }
   if (status == CHEIF_OK) {
-    cheif_load_decoders(library, reader->context);
+    make_catching_options(reader);
     status = read_header(reader, error);
+    bool all_ours = reader->color.decoder != CHEIF_DECODER_NONE &&
+                    (!reader->header.has_alpha || reader->alpha_coding.decoder != CHEIF_DECODER_NONE);
+    if (!all_ours) cheif_load_decoders(library, reader->context);
     reader->options->ignore_transformations = !reader->library_transforms;
     reader->options->convert_hdr_to_8bit = 0;
     if (status == CHEIF_OK) keep_colors(reader);
+    // What was read of the first pictures is not all of them.
+    if (status == CHEIF_OK) status = cheif_refresh(reader, INT64_MAX, error);
   }
   cheif_leave();
   return status;
@@ -601,12 +780,16 @@ void cheif_close(cheif_reader *reader) {
   if (reader == NULL) return;
   const cheif_library *library = reader->library;
   cheif_enter();
-  if (reader->whole != NULL) library->heif_image_release(reader->whole);
-  if (reader->whole_alpha != NULL) library->heif_image_release(reader->whole_alpha);
+  cheif_free_picture(reader, &reader->whole);
+  cheif_free_picture(reader, &reader->whole_alpha);
+  if (reader->catching != NULL) library->heif_decoding_options_free(reader->catching);
   if (reader->options != NULL) library->heif_decoding_options_free(reader->options);
   if (reader->kept_nclx != NULL) library->heif_nclx_color_profile_free(reader->kept_nclx);
   close_context(reader);
   cheif_leave();
+  cheif_free_store(&reader->whole_store);
+  cheif_free_store(&reader->whole_alpha_store);
+  for (int i = 0; i < CHEIF_MAX_THREADS; i++) cheif_free_store(&reader->stores[i]);
   for (int i = 0; i < CHEIF_MAX_PLANES; i++) free(reader->planes[i].samples);
   pthread_mutex_destroy(&reader->source_lock);
   free(reader);

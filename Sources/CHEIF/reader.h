@@ -2,17 +2,18 @@
 #ifndef CHEIF_READER_H
 #define CHEIF_READER_H
 
+#include "frame.h"
 #include "library.h"
 
 #include <pthread.h>
 
 #pragma GCC visibility push(hidden)
 
-enum { CHEIF_CACHE_BYTES = 8192, CHEIF_MAX_PLANES = 4 };
+enum { CHEIF_CACHE_BYTES = 8192, CHEIF_MAX_PLANES = 4, CHEIF_MAX_THREADS = 64 };
 
 typedef enum {
   CHEIF_ALPHA_NONE = 0,
-  CHEIF_ALPHA_WITH_COLOR,  // libheif adds it to the decoded whole picture
+  CHEIF_ALPHA_WITH_COLOR,  // libheif adds it to the whole picture that it decodes
   CHEIF_ALPHA_TILES,       // an own item, a grid whose rows of tiles are those of the colour's
   CHEIF_ALPHA_WHOLE,       // an own item, decoded whole
 } cheif_alpha_way;
@@ -26,6 +27,19 @@ typedef struct {
   uint8_t *samples;
 } cheif_band_plane;
 
+/// A decoded picture: libheif's or our own decoders'. Neither where it is not decoded yet.
+typedef struct {
+  struct heif_image *image;
+  bool is_frame;
+  cheif_frame frame;
+} cheif_picture;
+
+/// How the coded pictures of one kind, the colour's or alpha's, are decoded.
+typedef struct {
+  cheif_decoder decoder;  // none: libheif decodes
+  cheif_stream limit;     // what a picture may take
+} cheif_way;
+
 struct cheif_reader {
   const cheif_library *library;
   cheif_source source;
@@ -36,14 +50,19 @@ struct cheif_reader {
   struct heif_image_handle *alpha;          // NULL: none, or not an item of its own
   heif_item_id primary_id, profile_owner_id, alpha_id;
   struct heif_decoding_options *options;
+  struct heif_decoding_options *catching;  // NULL where coded data cannot be caught
   struct heif_color_profile_nclx *kept_nclx;  // what the options point to
   cheif_header header;
   bool library_transforms;  // libheif turns and crops: the header reports none
+  cheif_way color, alpha_coding;
   cheif_alpha_way alpha_way;
   uint32_t alpha_columns, alpha_tile_width;  // CHEIF_ALPHA_TILES
 
   pthread_mutex_t source_lock;  // over the cache and the source, which are asked by one thread at a time
   bool read_failed;
+  bool is_opening;          // libheif reads the boxes, not pictures
+  bool too_much_to_open;
+  bool zeros_given;         // in the place of coded data, since the context was made
   int64_t bytes_read;       // since the context was made
   int64_t cache_offset;
   int64_t cache_count;
@@ -53,9 +72,11 @@ struct cheif_reader {
   cheif_error failure;      // sticks: what failed once fails again
   int usable_threads;       // 0: not yet known
   uint32_t next_tile_row;
-  bool whole_delivered;
-  struct heif_image *whole;        // the decoded whole picture
-  struct heif_image *whole_alpha;  // CHEIF_ALPHA_WHOLE
+  cheif_picture whole;        // the decoded whole picture
+  cheif_picture whole_alpha;  // CHEIF_ALPHA_WHOLE
+  cheif_store whole_store, whole_alpha_store;
+  cheif_store stores[CHEIF_MAX_THREADS];  // of the tiles, one for each thread
+  uint32_t next_row;          // of the whole picture, to deliver
   int plane_count;
   cheif_band_plane planes[CHEIF_MAX_PLANES];  // the last is alpha's where there is one
   bool has_stream_nclx;
@@ -66,8 +87,11 @@ struct cheif_reader {
 /// The status and message of what libheif reports, or of the source when it was the source that failed.
 cheif_status cheif_reader_fail(cheif_reader *reader, struct heif_error from, cheif_error *error);
 
-/// Makes libheif forget the coded data that it read, where that has become much. The handles change.
-cheif_status cheif_refresh(cheif_reader *reader, cheif_error *error);
+/// Makes libheif forget the coded data that it read, where that has become more than `most` bytes. The handles change.
+cheif_status cheif_refresh(cheif_reader *reader, int64_t most, cheif_error *error);
+
+/// How many bytes this thread reads for libheif from now on: what comes after them is given as zeros. INT64_MAX: all.
+void cheif_limit_reading(int64_t most);
 
 #pragma GCC visibility pop
 #endif

@@ -1,5 +1,5 @@
-/// A thin wrapper of libheif's decoding side. The library is opened with dlopen at the first cheif_open, with only the
-/// decoder plugin that the picture needs. No function here is to be called from two threads on one reader at once.
+/// A thin wrapper of libheif's decoding side, and of libde265 and dav1d, which decode for it. The libraries are opened with
+/// dlopen at the first cheif_open, those decoders and plugins only that the picture needs. No function here is to be called from two threads on one reader at once.
 #ifndef CHEIF_H
 #define CHEIF_H
 
@@ -14,6 +14,7 @@ typedef enum {
   CHEIF_READ_FAILED,  // the source's read function failed
   CHEIF_NO_MEMORY,
   CHEIF_FAULT,        // a misuse or a fault of ours
+  CHEIF_STOPPED,      // the source's may_go_on said so
 } cheif_status;
 
 typedef struct {
@@ -27,6 +28,8 @@ typedef struct {
   void *context;
   int64_t (*read)(void *context, int64_t offset, void *buffer, int64_t count);
   int64_t size;  // bytes in all
+  /// Asked before each tile and each whole picture, on the thread that called; false ends the decoding. NULL: never asked.
+  bool (*may_go_on)(void *context);
 } cheif_source;
 
 typedef struct cheif_reader cheif_reader;
@@ -49,6 +52,17 @@ typedef struct {
   bool left_right;                   // MIRROR: true swaps left and right, false swaps top and bottom
 } cheif_transform;
 
+/// How libde265 or dav1d, called without libheif's plugins, finds a picture or a tile: what their memory follows from.
+typedef struct {
+  bool known;              // false: libheif decodes
+  uint32_t width, height;  // as coded, before it is cropped: at least the size of the picture or tile
+  cheif_layout layout;
+  int bits;
+  int pictures;       // held at once while it decodes: 2 with AV1's film grain, more with layers
+  bool copies_plane;  // HEVC's sample adaptive offset holds a copy of the largest plane
+  uint64_t bytes;     // coded data of the picture, or of the first tile
+} cheif_coded_form;
+
 typedef struct {
   uint32_t width, height;  // coded size of the primary picture, before any transformation
   int luma_bits;           // bits of a sample, 8 to 16; of all planes where the layout is RGB
@@ -60,6 +74,10 @@ typedef struct {
   int alpha_bits;
   uint32_t alpha_width, alpha_height;  // of the alpha plane as delivered: it can differ from the picture's size
   bool alpha_whole;          // alpha is decoded in one piece and held, though the colour comes tile by tile
+  cheif_coded_form form;        // of the picture, or of each tile
+  cheif_coded_form alpha_form;  // of the alpha picture, or of each of its tiles
+  uint32_t alpha_tile_width;    // where alpha comes tile by tile, else 0
+  uint64_t file_bytes;
   char codec[5];     // the coding of the primary picture or of its tiles: "hvc1", "av01", ...
   char item_type[5]; // of the primary item: "hvc1", "av01", "grid", "iovl", "iden", "tmap", ...
   bool tiled;        // decoded tile by tile, else whole
@@ -105,12 +123,13 @@ cheif_status cheif_settle(cheif_reader *reader, int threads, cheif_error *error)
 /// Copies the embedded ICC profile, header.icc_bytes long.
 cheif_status cheif_get_icc(cheif_reader *reader, void *buffer, cheif_error *error);
 
-/// Decodes the next row of tiles (on up to `threads` threads, the caller's among them), or the whole picture. *rows has
-/// plane_count 0 at the end, and that call frees a whole picture. Errors are those of the first tile, in reading order,
+/// Decodes the next row of tiles (on up to `threads` threads, the caller's among them), or the whole picture, which comes in
+/// bands of rows whose memory is given back as the next is asked for. *rows has plane_count 0 at the end. Errors are those of the first tile, in reading order,
 /// that failed, and stay: each further call fails with the same.
 ///
-/// AV1's decoder takes as many threads as the calling thread's processor affinity allows, so that affinity is narrowed
-/// to `threads` processors during the call.
+/// HEVC and AV1 are decoded by libde265 and dav1d on these threads alone. Where libheif's plugins do it (see form.known),
+/// AV1's decoder takes as many threads as the calling thread's processor affinity allows, so that affinity is narrowed to
+/// `threads` processors during the call.
 cheif_status cheif_next_rows(cheif_reader *reader, int threads, cheif_rows *rows, cheif_error *error);
 
 /// libheif's version, "1.19.7", or NULL when it cannot be opened.

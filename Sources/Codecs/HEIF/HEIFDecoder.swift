@@ -24,7 +24,7 @@ final class HEIFDecoder: ImageDecoder {
       context: bridge.context,
       read: { context, offset, buffer, count in
         Int64(SourceBridge.from(context).read(buffer, count: Int(count), at: Int(offset)))
-      }, size: Int64(source.byteCount ?? 0))
+      }, size: Int64(source.byteCount ?? 0), may_go_on: nil)
     guard let reader = cheif_open(callbacks, &error) else { throw Self.failure(error, bridge) }
     handle = Handle(reader: reader)
     file = cheif_get_header(reader)
