@@ -13,6 +13,7 @@
   F(dav1d_default_settings) \
   F(dav1d_open)             \
   F(dav1d_close)            \
+  F(dav1d_flush)            \
   F(dav1d_parse_sequence_header) \
   F(dav1d_data_wrap)        \
   F(dav1d_data_unref)       \
@@ -55,10 +56,35 @@ static bool take_layout(enum Dav1dPixelLayout from, cheif_layout *layout) {
   }
 }
 
+/// Finds the sequence header among the units (AV1, 5.3): only it is to be read, since what follows may be cut short.
+static bool find_sequence_header(const cheif_coded *coded, size_t *begin, size_t *count) {
+  size_t position = 0;
+  while (position < coded->count) {
+    uint8_t head = coded->bytes[position];
+    *begin = position++;
+    if (head & 4) position++;
+    if ((head & 2) == 0) return false;
+    uint64_t size = 0;
+    for (int shift = 0;; shift += 7) {
+      if (position >= coded->count || shift > 28) return false;
+      uint8_t byte = coded->bytes[position++];
+      size |= (uint64_t)(byte & 127) << shift;
+      if ((byte & 128) == 0) break;
+    }
+    if (size > coded->count - position) return false;
+    position += (size_t)size;
+    *count = position - *begin;
+    if ((head >> 3 & 15) == 1) return true;
+  }
+  return false;
+}
+
 bool cheif_read_av1_stream(const cheif_coded *coded, cheif_stream *stream) {
   Dav1dSequenceHeader header;
   memset(&header, 0, sizeof header);
-  if (coded->count == 0 || library.dav1d_parse_sequence_header(&header, coded->bytes, coded->count) != 0) return false;
+  size_t begin = 0, count = 0;
+  if (!find_sequence_header(coded, &begin, &count)) return false;
+  if (library.dav1d_parse_sequence_header(&header, coded->bytes + begin, count) != 0) return false;
   *stream = (cheif_stream){.pictures = 1 + (header.film_grain_present != 0)};
   // Spatial layers are decoded one from the other.
   for (int layers = header.operating_points[0].idc >> 8 & 15; layers > 1; layers >>= 1) stream->pictures += layers & 1;
@@ -74,9 +100,10 @@ bool cheif_read_av1_stream(const cheif_coded *coded, cheif_stream *stream) {
 enum { MOST_PICTURES = 9 };  // what AV1 refers to, and the one at hand
 
 typedef struct {
+  Dav1dContext *context;
   cheif_store stores[MOST_PICTURES];
   cheif_room rooms[MOST_PICTURES];
-  const cheif_stream *limit;
+  cheif_stream limit;
   bool too_large;
   bool too_many;
   bool no_memory;
@@ -84,7 +111,7 @@ typedef struct {
 
 static int allocate(Dav1dPicture *picture, void *cookie) {
   av1_job *job = cookie;
-  const cheif_stream *limit = job->limit;
+  const cheif_stream *limit = &job->limit;
   if (picture->p.w <= 0 || picture->p.h <= 0 || (uint32_t)picture->p.w > limit->width ||
       (uint32_t)picture->p.h > limit->height) {
     job->too_large = true;
@@ -169,10 +196,18 @@ static int find_picture(Dav1dContext *context, Dav1dData *data, Dav1dPicture *pi
   }
 }
 
-cheif_status cheif_decode_av1(cheif_coded *coded, const cheif_stream *limit, cheif_store *store, cheif_frame *frame,
-                              cheif_error *error) {
-  av1_job job = {.limit = limit};
-  for (int i = 0; i < MOST_PICTURES; i++) job.rooms[i].store = &job.stores[i];
+static void close_job(void *decoder) {
+  av1_job *job = decoder;
+  if (job->context != NULL) library.dav1d_close(&job->context);
+  for (int i = 0; i < MOST_PICTURES; i++) cheif_free_store(&job->stores[i]);
+  free(job);
+}
+
+static av1_job *open_job(const cheif_stream *limit) {
+  av1_job *job = calloc(1, sizeof *job);
+  if (job == NULL) return NULL;
+  job->limit = *limit;
+  for (int i = 0; i < MOST_PICTURES; i++) job->rooms[i].store = &job->stores[i];
   Dav1dSettings settings;
   library.dav1d_default_settings(&settings);
   settings.n_threads = 1;
@@ -180,43 +215,72 @@ cheif_status cheif_decode_av1(cheif_coded *coded, const cheif_stream *limit, che
   settings.apply_grain = 1;
   settings.all_layers = 0;
   settings.frame_size_limit = limit->width > UINT32_MAX / limit->height ? 0 : limit->width * limit->height;
-  settings.allocator = (Dav1dPicAllocator){&job, allocate, release};
+  settings.allocator = (Dav1dPicAllocator){job, allocate, release};
   settings.logger.callback = NULL;
-  Dav1dContext *context = NULL;
+  if (library.dav1d_open(&job->context, &settings) == 0) return job;
+  free(job);
+  return NULL;
+}
+
+/// The store's decoder, where it keeps one and it has the same limit.
+static av1_job *find_job(cheif_store *store, const cheif_stream *limit) {
+  av1_job *job = store->decoder;
+  if (job != NULL && job->limit.width == limit->width && job->limit.height == limit->height &&
+      job->limit.pictures == limit->pictures) {
+    job->too_large = job->too_many = job->no_memory = false;
+    return job;
+  }
+  cheif_close_decoder(store);
+  job = open_job(limit);
+  store->decoder = job;
+  store->close = close_job;
+  return job;
+}
+
+static cheif_status explain(const av1_job *job, int result, cheif_error *error) {
+  if (job->too_large || result == DAV1D_ERR(ERANGE)) {
+    return cheif_fail(error, CHEIF_DAMAGED, "the coded picture is larger than its header says");
+  }
+  if (job->too_many) return cheif_fail(error, CHEIF_UNSUPPORTED, "several pictures where one is expected");
+  if (job->no_memory || result == DAV1D_ERR(ENOMEM)) {
+    return cheif_fail(error, CHEIF_NO_MEMORY, "no memory for the picture");
+  }
+  return cheif_fail(error, CHEIF_DAMAGED, "dav1d found no picture in the coded data (%d)", result);
+}
+
+static void take_memory(cheif_store *to, cheif_store *from) {
+  to->memory = from->memory;
+  to->bytes = from->bytes;
+  from->memory = NULL;
+  from->bytes = 0;
+}
+
+cheif_status cheif_decode_av1(cheif_coded *coded, const cheif_stream *limit, cheif_store *store, cheif_frame *frame,
+                              cheif_error *error) {
   Dav1dData data = {0};
   Dav1dPicture picture = {0};
-  if (coded->count == 0) return cheif_fail(error, CHEIF_DAMAGED, "there is no coded data");
-  if (library.dav1d_open(&context, &settings) != 0 ||
-      library.dav1d_data_wrap(&data, coded->bytes, coded->count, free_data, NULL) != 0) {
-    if (context != NULL) library.dav1d_close(&context);
+  if (coded->count == 0) {
+    cheif_free_coded(coded);
+    return cheif_fail(error, CHEIF_DAMAGED, "there is no coded data");
+  }
+  av1_job *job = find_job(store, limit);
+  if (job == NULL || library.dav1d_data_wrap(&data, coded->bytes, coded->count, free_data, NULL) != 0) {
     cheif_free_coded(coded);
     return cheif_fail(error, CHEIF_NO_MEMORY, "no memory for dav1d");
   }
   *coded = (cheif_coded){0};  // dav1d frees it
-  job.stores[0] = *store;
-  int result = find_picture(context, &data, &picture);
+  take_memory(&job->stores[0], store);
+  int result = find_picture(job->context, &data, &picture);
   if (data.sz > 0) library.dav1d_data_unref(&data);
-  library.dav1d_close(&context);
-
-  cheif_status status = CHEIF_OK;
+  cheif_status status = result == 0 ? describe(&picture, frame, error) : explain(job, result, error);
   int kept = 0;
   if (result == 0) {
-    status = describe(&picture, frame, error);
-    kept = (int)((cheif_room *)picture.allocator_data - job.rooms);
+    kept = (int)((cheif_room *)picture.allocator_data - job->rooms);
     library.dav1d_picture_unref(&picture);
-  } else if (job.too_large || result == DAV1D_ERR(ERANGE)) {
-    status = cheif_fail(error, CHEIF_DAMAGED, "the coded picture is larger than its header says");
-  } else if (job.too_many) {
-    status = cheif_fail(error, CHEIF_UNSUPPORTED, "several pictures where one is expected");
-  } else if (job.no_memory || result == DAV1D_ERR(ENOMEM)) {
-    status = cheif_fail(error, CHEIF_NO_MEMORY, "no memory for the picture");
-  } else {
-    status = cheif_fail(error, CHEIF_DAMAGED, "dav1d found no picture in the coded data (%d)", result);
   }
-  *store = job.stores[kept];
-  for (int i = 0; i < MOST_PICTURES; i++) {
-    if (i != kept) cheif_free_store(&job.stores[i]);
-  }
+  library.dav1d_flush(job->context);
+  take_memory(store, &job->stores[kept]);
+  if (!store->keeps_decoder || status != CHEIF_OK) cheif_close_decoder(store);
   return status;
 }
 

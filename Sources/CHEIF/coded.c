@@ -32,6 +32,8 @@ typedef struct {
 
 typedef struct {
   cheif_coded coded;
+  size_t most;   // to keep
+  size_t found;  // in all
   bool no_memory;
   bool finished;
 } catcher;
@@ -64,7 +66,9 @@ static void close_catch(void *decoder) { (void)decoder; }
 
 static struct heif_error push(void *decoder, const void *data, size_t size) {
   catcher *catch = decoder;
-  if (catch == NULL || catch->no_memory || size > PTRDIFF_MAX - catch->coded.count) return caught;
+  if (catch == NULL || catch->no_memory || size > PTRDIFF_MAX - catch->found) return caught;
+  catch->found += size;
+  if (size > catch->most - catch->coded.count) size = catch->most - catch->coded.count;
   size_t count = catch->coded.count + size;
   uint8_t *bytes = realloc(catch->coded.bytes, count > 0 ? count : 1);
   if (bytes == NULL) {
@@ -146,21 +150,35 @@ cheif_decoder cheif_decoder_of(const cheif_reader *reader, const char *item_type
   return CHEIF_DECODER_NONE;
 }
 
-cheif_status cheif_catch(cheif_reader *reader, const struct heif_image_handle *handle, int64_t most,
-                         cheif_coded *coded, cheif_error *error) {
-  catcher catch = {.no_memory = false};
+/// Keeps `most` bytes, and reads so many of the picture's own, which follow the parameter sets out of the boxes.
+static cheif_status catch_most(cheif_reader *reader, const struct heif_image_handle *handle, int64_t most_read,
+                               size_t most, cheif_coded *coded, uint64_t *found, cheif_error *error) {
+  catcher catch = {.most = most};
   struct heif_image *image = NULL;
   at_work = &catch;
-  cheif_limit_reading(most);
+  cheif_limit_reading(most_read);
   struct heif_error result = reader->library->heif_decode_image(handle, &image, heif_colorspace_undefined,
                                                                 heif_chroma_undefined, reader->catching);
   cheif_limit_reading(INT64_MAX);
   at_work = NULL;
   if (image != NULL) reader->library->heif_image_release(image);
   *coded = catch.coded;
+  *found = catch.found;
   if (catch.finished && !catch.no_memory) return CHEIF_OK;
   cheif_free_coded(coded);
   if (catch.no_memory) return cheif_fail(error, CHEIF_NO_MEMORY, "no memory for the coded data");
   if (result.code == heif_error_Ok) return cheif_fail(error, CHEIF_UNSUPPORTED, "libheif decoded the picture itself");
   return cheif_reader_fail(reader, result, error);
+}
+
+cheif_status cheif_catch(cheif_reader *reader, const struct heif_image_handle *handle, cheif_coded *coded,
+                         cheif_error *error) {
+  uint64_t found;
+  return catch_most(reader, handle, INT64_MAX, PTRDIFF_MAX, coded, &found, error);
+}
+
+cheif_status cheif_catch_beginning(cheif_reader *reader, const struct heif_image_handle *handle, cheif_coded *coded,
+                                   uint64_t *found, cheif_error *error) {
+  enum { most_read = 4096, most_kept = 65536 };
+  return catch_most(reader, handle, most_read, most_kept, coded, found, error);
 }

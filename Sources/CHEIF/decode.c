@@ -271,7 +271,7 @@ static cheif_status decode_undivided_here(cheif_reader *reader, bool is_alpha, c
     return status == CHEIF_OK && !is_alpha ? check_library_picture(reader, error) : status;
   }
   cheif_coded coded;
-  cheif_status status = cheif_catch(reader, is_alpha ? reader->alpha : reader->primary, INT64_MAX, &coded, error);
+  cheif_status status = cheif_catch(reader, is_alpha ? reader->alpha : reader->primary, &coded, error);
   if (status != CHEIF_OK) return status;
   // libheif has dropped one copy and keeps another.
   status = cheif_refresh(reader, hardly_any, error);

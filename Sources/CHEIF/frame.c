@@ -13,7 +13,13 @@ void cheif_free_coded(cheif_coded *coded) {
   *coded = (cheif_coded){0};
 }
 
+void cheif_close_decoder(cheif_store *store) {
+  if (store->decoder != NULL) store->close(store->decoder);
+  store->decoder = NULL;
+}
+
 void cheif_free_store(cheif_store *store) {
+  cheif_close_decoder(store);
   free(store->memory);
   *store = (cheif_store){0};
 }
@@ -31,7 +37,8 @@ uint8_t *cheif_take_room(cheif_room *room, const size_t strides[3], const uint32
     total += (bytes + ROOM_PADDING + ROOM_ALIGNMENT - 1) / ROOM_ALIGNMENT * ROOM_ALIGNMENT;
   }
   if (room->store->bytes < total) {
-    cheif_free_store(room->store);
+    free(room->store->memory);
+    room->store->bytes = 0;
     room->store->memory = aligned_alloc(ROOM_ALIGNMENT, total);
     if (room->store->memory == NULL) return NULL;
     room->store->bytes = total;

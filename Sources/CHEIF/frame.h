@@ -39,7 +39,12 @@ typedef struct {
 typedef struct {
   uint8_t *memory;
   size_t bytes;
+  bool keeps_decoder;    // for the next picture: opening one for each tile scatters the heap
+  void *decoder;         // NULL: none is open
+  void (*close)(void *);
 } cheif_store;
+
+void cheif_close_decoder(cheif_store *store);
 
 void cheif_free_store(cheif_store *store);
 

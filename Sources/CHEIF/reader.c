@@ -3,6 +3,7 @@
 #include "coded.h"
 #include "decode.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -350,7 +351,6 @@ static void find_layout(cheif_reader *reader) {
 
 /// Reads the parameter sets of a coded picture, to learn what decoding it without libheif's plugins takes.
 static void find_way(cheif_reader *reader, heif_item_id id, cheif_way *way, cheif_coded_form *form) {
-  enum { most_bytes = 4096 };  // of the picture's own data, at whose beginning AV1's set is when it is not in the boxes
   const cheif_library *library = reader->library;
   char type[5];
   if (library->heif_item_get_item_type == NULL) return;
@@ -362,15 +362,16 @@ static void find_way(cheif_reader *reader, heif_item_id id, cheif_way *way, chei
   if (result.code != heif_error_Ok || handle == NULL) return;
   cheif_coded coded;
   cheif_error ignored;
-  if (cheif_catch(reader, handle, most_bytes, &coded, &ignored) == CHEIF_OK) {
+  uint64_t found;
+  if (cheif_catch_beginning(reader, handle, &coded, &found, &ignored) == CHEIF_OK) {
     cheif_stream stream;
-    bool found = decoder == CHEIF_DECODER_HEVC ? cheif_read_hevc_stream(&coded, &stream)
-                                               : cheif_read_av1_stream(&coded, &stream);
+    bool is_read = decoder == CHEIF_DECODER_HEVC ? cheif_read_hevc_stream(&coded, &stream)
+                                                 : cheif_read_av1_stream(&coded, &stream);
     // Deeper chroma than luma, or the other way round, is left to libheif to refuse.
-    if (found && stream.luma_bits == stream.chroma_bits) {
+    if (is_read && stream.luma_bits == stream.chroma_bits) {
       *way = (cheif_way){decoder, stream};
       *form = (cheif_coded_form){true, stream.width, stream.height, stream.layout, stream.luma_bits,
-                                 stream.pictures, stream.copies_plane, coded.count};
+                                 stream.pictures, stream.copies_plane, found};
     }
     cheif_free_coded(&coded);
   }
@@ -703,7 +704,7 @@ static void make_catching_options(cheif_reader *reader) {
 }
 
 static cheif_status open_reader(cheif_reader *reader, cheif_error *error) {
-  enum { most_meta_bytes = 24 << 20 };
+  enum { most_meta_bytes = 24 << 20, large_bytes = 1 << 20 };
   const cheif_library *library = reader->library;
   bool still = false, sequence = false;
   uint64_t meta_bytes = 0;
@@ -745,7 +746,10 @@ static cheif_status open_reader(cheif_reader *reader, cheif_error *error) {
     reader->options->convert_hdr_to_8bit = 0;
     if (status == CHEIF_OK) keep_colors(reader);
     // What was read of the first pictures is not all of them.
-    if (status == CHEIF_OK) status = cheif_refresh(reader, INT64_MAX, error);
+    if (status == CHEIF_OK && reader->zeros_given) {
+      status = cheif_refresh(reader, INT64_MAX, error);
+      if (reader->header.form.bytes > large_bytes) (void)malloc_trim(0);
+    }
   }
   cheif_leave();
   return status;

@@ -114,7 +114,7 @@ static cheif_status decode_tile(tile_row *work, bool is_alpha, uint32_t column, 
   } else if (!tile_is_coded_alike(reader, id, way)) {
     status = cheif_fail(error, CHEIF_UNSUPPORTED, "it is coded in another way than the first tile");
   } else {
-    status = cheif_catch(reader, tile, INT64_MAX, &coded, error);
+    status = cheif_catch(reader, tile, &coded, error);
     if (status == CHEIF_OK) status = cheif_decode_coded(way, &coded, store, picture, error);
   }
   library->heif_image_handle_release(tile);
@@ -162,6 +162,7 @@ static void *work_on_row(void *context) {
   cheif_reader *reader = work->reader;
   uint32_t columns = reader->header.tile_columns;
   int worker = (int)atomic_fetch_add(&work->next_worker, 1);
+  reader->stores[worker].keeps_decoder = true;
   cheif_narrow(&work->processors, worker, 1);
   bool asks = pthread_equal(pthread_self(), work->caller);
   for (;;) {

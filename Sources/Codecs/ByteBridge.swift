@@ -4,6 +4,8 @@ import Raster
 final class SourceBridge {
   let source: ByteSource
   private(set) var error: DownsampleError?
+  /// Asked whether to go on where a C library can be stopped.
+  var permission: () throws(DownsampleError) -> Void = {}
 
   init(_ source: ByteSource) { self.source = source }
 
@@ -12,6 +14,16 @@ final class SourceBridge {
 
   static func from(_ context: UnsafeMutableRawPointer?) -> SourceBridge {
     Unmanaged.fromOpaque(context!).takeUnretainedValue()
+  }
+
+  func mayGoOn() -> Bool {
+    do {
+      try permission()
+      return true
+    } catch {
+      self.error = error
+      return false
+    }
   }
 
   func read(_ buffer: UnsafeMutableRawPointer?, count: Int) -> Int {

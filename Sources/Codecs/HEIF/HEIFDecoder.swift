@@ -24,7 +24,8 @@ final class HEIFDecoder: ImageDecoder {
       context: bridge.context,
       read: { context, offset, buffer, count in
         Int64(SourceBridge.from(context).read(buffer, count: Int(count), at: Int(offset)))
-      }, size: Int64(source.byteCount ?? 0), may_go_on: nil)
+      }, size: Int64(source.byteCount ?? 0),
+      may_go_on: { SourceBridge.from($0).mayGoOn() })
     guard let reader = cheif_open(callbacks, &error) else { throw Self.failure(error, bridge) }
     handle = Handle(reader: reader)
     file = cheif_get_header(reader)
@@ -71,6 +72,7 @@ final class HEIFDecoder: ImageDecoder {
 
   func begin(_ strategy: DecodingStrategy, resources: DecodingResources) throws(DownsampleError) -> DecodedLayout {
     threads = strategy.threads
+    bridge.permission = resources.mayGoOn
     var error = cheif_error()
     if !file.layout_known {
       guard cheif_settle(handle.reader, Int32(threads), &error) == CHEIF_OK else {
