@@ -13,14 +13,15 @@ import Testing
     _ mayGoOn: @escaping () throws(DownsampleError) -> Void
   ) -> DecodingResources {
     DecodingResources(
-      openTemporaryFile: { () throws(DownsampleError) -> Int32 in throw DownsampleError(.internalFault, "not asked for") },
+      openTemporaryFile: { () throws(DownsampleError) -> Int32 in throw DownsampleError(.internalFault, "not asked for")
+      },
       mayGoOn: mayGoOn)
   }
 
   @Test(arguments: [CPIC_HEVC, CPIC_AV1].map(\.rawValue))
   func eachStrategyOfAGridHoldsLess(codec: UInt32) throws {
     let file = Self.picture.heif {
-      $0.codec = cpic_codec(codec)
+      $0.codec = cpic_heif_codec(codec)
       $0.tile_width = 128
     }
     let decoder = try CodecRegistry.decoder(for: MemorySource(file))
@@ -34,7 +35,7 @@ import Testing
   @Test(arguments: [CPIC_HEVC, CPIC_AV1].map(\.rawValue), [8, 10] as [Int32])
   func whatIsWholeIsNamed(codec: UInt32, bits: Int32) throws {
     let file = Self.picture.heif {
-      $0.codec = cpic_codec(codec)
+      $0.codec = cpic_heif_codec(codec)
       $0.bits = bits
     }
     let decoder = try CodecRegistry.decoder(for: MemorySource(file))

@@ -68,12 +68,9 @@ import Testing
       var limit = rlimit(rlim_cur: 1, rlim_max: 1)
       // RLIMIT_NPROC of Linux, which Swift's Glibc does not show.
       try #require(setrlimit(__rlimit_resource_t(6), &limit) == 0)
-      do {
-        try make(grid)
-      } catch let error as DownsampleError {
-        exit(error.code == .overBudget ? 0 : 1)
-      }
-      exit(0)
+      var code = DownsampleError.Code.overBudget
+      do { _ = try make(grid) } catch { code = (error as? DownsampleError)?.code ?? .internalFault }
+      exit(code == .overBudget ? 0 : 1)
     }
   }
 }
