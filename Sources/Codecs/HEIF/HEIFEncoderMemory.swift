@@ -24,7 +24,7 @@ extension HEIFEncoder {
     // the encoder are gone by then. What that takes beyond the rest is named here as the coded data's.
     let writing = 3 * coded
     return [
-      MemoryUse("code and tables of libheif and the encoder", format == .heic ? 15 << 19 : 13 << 19),
+      MemoryUse("code and tables of libheif and the encoder", format == .heic ? 17 << 19 : 15 << 19),
       MemoryUse("row of tiles", band), MemoryUse("encoder, one tile", encoder),
       MemoryUse("coded data", max(encoding, writing) - band - encoder),
       MemoryUse("colour conversion", layout.size.width * 8), MemoryUse("ICC profile", settings.iccProfile.count * 3),
