@@ -167,6 +167,10 @@ static cheif_status catch_most(cheif_reader *reader, const struct heif_image_han
   if (catch.finished && !catch.no_memory) return CHEIF_OK;
   cheif_free_coded(coded);
   if (catch.no_memory) return cheif_fail(error, CHEIF_NO_MEMORY, "no memory for the coded data");
+  if (result.subcode == heif_suberror_Security_limit_exceeded && reader->is_finding) {
+    return cheif_fail(error, CHEIF_NO_MEMORY,
+                      "the coded data of one picture, which is held three times for a moment, does not fit");
+  }
   if (result.code == heif_error_Ok) return cheif_fail(error, CHEIF_UNSUPPORTED, "libheif decoded the picture itself");
   return cheif_reader_fail(reader, result, error);
 }

@@ -64,10 +64,15 @@ static bool read_exactly(cheif_reader *reader, int64_t offset, void *buffer, int
   return done;
 }
 
+/// `most`, or that part of what opening may hold.
+static int64_t allowed(const cheif_reader *reader, int64_t most, int part) {
+  int64_t share = reader->source.most_bytes / part;
+  return reader->source.most_bytes > 0 && share < most ? share : most;
+}
+
 /// Reading the boxes also reads the metadata items, whole.
 static bool may_open(cheif_reader *reader, int64_t count) {
-  enum { most_bytes = 32 << 20 };
-  if (!reader->is_opening || count <= most_bytes - reader->bytes_read) return true;
+  if (!reader->is_opening || count <= allowed(reader, 32 << 20, 2) - reader->bytes_read) return true;
   reader->too_much_to_open = true;
   return false;
 }
@@ -102,7 +107,8 @@ cheif_status cheif_reader_fail(cheif_reader *reader, struct heif_error from, che
   pthread_mutex_unlock(&reader->source_lock);
   if (read_failed) return cheif_fail(error, CHEIF_READ_FAILED, "the input could not be read");
   if (reader->too_much_to_open) {
-    return cheif_fail(error, CHEIF_NO_MEMORY, "the file's boxes and metadata take more than 32 MB");
+    return cheif_fail(error, CHEIF_NO_MEMORY, "the file's boxes and metadata take more than %lld MB",
+                      (long long)(allowed(reader, 32 << 20, 2) >> 20));
   }
   return cheif_fail_with(error, from, reader->header.codec);
 }
@@ -363,7 +369,9 @@ static void find_way(cheif_reader *reader, heif_item_id id, cheif_way *way, chei
   cheif_coded coded;
   cheif_error ignored;
   uint64_t found;
-  if (cheif_catch_beginning(reader, handle, &coded, &found, &ignored) == CHEIF_OK) {
+  cheif_status status = cheif_catch_beginning(reader, handle, &coded, &found, &ignored);
+  if (status == CHEIF_NO_MEMORY) reader->refusal = ignored;
+  if (status == CHEIF_OK) {
     cheif_stream stream;
     bool is_read = decoder == CHEIF_DECODER_HEVC ? cheif_read_hevc_stream(&coded, &stream)
                                                  : cheif_read_av1_stream(&coded, &stream);
@@ -562,7 +570,8 @@ static cheif_status read_header(cheif_reader *reader, cheif_error *error) {
   }
   if (header->alpha_form.known) header->alpha_bits = header->alpha_form.bits;
   raise_limit(&reader->color, &header->form, header->tile_width, header->tile_height);
-  return CHEIF_OK;
+  *error = reader->refusal;
+  return error->status;
 }
 
 /// libheif's own limits are there to keep a machine alive: these follow from the picture, and before its size is known from
@@ -576,10 +585,10 @@ static void limit_context(const cheif_reader *reader) {
   const cheif_header *header = &reader->header;
   limits->max_color_profile_size = most_profile_bytes;
   if (reader->is_opening) {
-    limits->max_memory_block_size = most_metadata_bytes;
+    limits->max_memory_block_size = (uint64_t)allowed(reader, most_metadata_bytes, 4);
     return;
   }
-  limits->max_memory_block_size = most_block_bytes;
+  limits->max_memory_block_size = (uint64_t)(reader->is_finding ? allowed(reader, most_block_bytes, 3) : most_block_bytes);
   if (reader->library_transforms || header->width == 0) return;
   // No block is larger than the coded data, or a plane of 4 samples of 16 bits.
   uint64_t pixels = (uint64_t)header->width * header->height;
@@ -715,9 +724,10 @@ static cheif_status open_reader(cheif_reader *reader, cheif_error *error) {
     return cheif_fail(error, CHEIF_UNSUPPORTED, "a HEIF image sequence without a still picture cannot be decoded");
   }
 
-  if (meta_bytes > most_meta_bytes) {
-    return cheif_fail(error, CHEIF_NO_MEMORY, "the file's boxes take %llu MB, %d are allowed",
-                      (unsigned long long)meta_bytes >> 20, most_meta_bytes >> 20);
+  int64_t most = allowed(reader, most_meta_bytes, 3);
+  if (meta_bytes > (uint64_t)most) {
+    return cheif_fail(error, CHEIF_NO_MEMORY, "the file's boxes take %.1f MB, %.1f can be afforded",
+                      (double)meta_bytes / (1 << 20), (double)most / (1 << 20));
   }
   reader->header.file_bytes = (uint64_t)reader->source.size;
 
@@ -738,7 +748,11 @@ static cheif_status open_reader(cheif_reader *reader, cheif_error *error) {
   }
   if (status == CHEIF_OK) {
     make_catching_options(reader);
+    reader->is_finding = true;
+    limit_context(reader);
     status = read_header(reader, error);
+    reader->is_finding = false;
+    limit_context(reader);
     bool all_ours = reader->color.decoder != CHEIF_DECODER_NONE &&
                     (!reader->header.has_alpha || reader->alpha_coding.decoder != CHEIF_DECODER_NONE);
     if (!all_ours) cheif_load_decoders(library, reader->context);

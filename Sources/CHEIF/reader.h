@@ -55,6 +55,8 @@ struct cheif_reader {
   cheif_header header;
   bool library_transforms;  // libheif turns and crops: the header reports none
   cheif_way color, alpha_coding;
+  bool is_finding;           // the header is being read: coded data only for their parameter sets
+  cheif_error refusal;       // what reading the header found to be too much
   cheif_alpha_way alpha_way;
   uint32_t alpha_columns, alpha_tile_width;  // CHEIF_ALPHA_TILES
 

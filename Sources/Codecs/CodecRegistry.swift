@@ -4,11 +4,14 @@ import Raster
 /// Every kind of picture that is known, and who decodes or encodes it.
 public enum CodecRegistry {
   /// Tells the kind of picture by its content, never by a name, and reads its header.
-  public static func decoder(for source: ByteSource) throws(DownsampleError) -> ImageDecoder {
+  ///
+  /// - Parameter available: bytes that may be held for that. JPEG and PNG always do with a few.
+  /// - Throws: `.overBudget` where that is not enough, `.damagedData`, `.unsupported`, and what the source throws.
+  public static func decoder(for source: ByteSource, available: Int = .max) throws(DownsampleError) -> ImageDecoder {
     switch try FileKind(of: source) {
     case .jpeg: return try JPEGDecoder(source: source)
     case .png: return try PNGDecoder(source: source)
-    case .heif: return try HEIFDecoder(source: source)
+    case .heif: return try HEIFDecoder(source: source, available: available)
     case .unsupported(let name): throw DownsampleError(.unsupported, "\(name) is not supported")
     case .unknown(let cause): throw DownsampleError(.damagedData, cause)
     }

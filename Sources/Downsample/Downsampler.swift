@@ -6,9 +6,12 @@ import Raster
 public enum Downsampler {
   /// What the input's header says. Nothing is decoded.
   ///
-  /// - Throws: `.damagedData`, `.unsupported`, `.inputOutput`, and what the source throws.
-  public static func probe(_ source: ByteSource) throws(DownsampleError) -> ImageHeader {
-    try CodecRegistry.decoder(for: source).header
+  /// - Parameter memory: what the process may hold, in all.
+  /// - Throws: `.damagedData`, `.unsupported`, `.inputOutput`, `.overBudget`, and what the source throws.
+  public static func probe(
+    _ source: ByteSource, memory: MemoryBudget = MemoryBudget()
+  ) throws(DownsampleError) -> ImageHeader {
+    try CodecRegistry.decoder(for: source, available: memory.available).header
   }
 
   /// How the picture would be made, and whether it fits. Nothing is decoded.
@@ -18,7 +21,7 @@ public enum Downsampler {
     _ source: ByteSource, request: Request
   ) throws(DownsampleError) -> (header: ImageHeader, plan: Plan) {
     try request.validate()
-    let decoder = try CodecRegistry.decoder(for: source)
+    let decoder = try CodecRegistry.decoder(for: source, available: openable(request))
     try refuseUnsupported(decoder.header)
     return (decoder.header, makePlan(decoder, request, source))
   }
@@ -36,7 +39,7 @@ public enum Downsampler {
     let source = request.deadline == nil ? source : TimedSource(source, deadline: deadline)
     var times = Report.Times()
     let total = Stopwatch()
-    let decoder = try CodecRegistry.decoder(for: source)
+    let decoder = try CodecRegistry.decoder(for: source, available: openable(request))
     try refuseUnsupported(decoder.header)
     times.header = total.elapsed
 
@@ -88,6 +91,11 @@ public enum Downsampler {
         hasICCProfile: encoder.hasICCProfile),
       plan: plan, peakResidentBytes: Footprint.peakResidentBytes, times: times,
       warnings: header.notes + plan.warnings + pipeline.warnings + encoder.warnings + hiddenMemoryWarnings(source))
+  }
+
+  /// What reading the header may hold.
+  private static func openable(_ request: Request) -> Int {
+    min(request.memory.available, request.ledger?.capacity ?? .max)
   }
 
   private static func makePlan(_ decoder: ImageDecoder, _ request: Request, _ source: ByteSource) -> Plan {

@@ -24,7 +24,7 @@ import Testing
       $0.codec = cpic_heif_codec(codec)
       $0.tile_width = 128
     }
-    let decoder = try CodecRegistry.decoder(for: MemorySource(file))
+    let decoder = try CodecRegistry.decoder(for: Bytes(file))
     let strategies = decoder.planner.strategies(target: PixelSize(width: 100, height: 75), threads: 9)
     // There are 4 columns of tiles: a fifth thread would find nothing to do.
     #expect(strategies.map(\.threads) == [4, 3, 2, 1])
@@ -38,7 +38,7 @@ import Testing
       $0.codec = cpic_heif_codec(codec)
       $0.bits = bits
     }
-    let decoder = try CodecRegistry.decoder(for: MemorySource(file))
+    let decoder = try CodecRegistry.decoder(for: Bytes(file))
     let strategies = decoder.planner.strategies(target: PixelSize(width: 100, height: 75), threads: 4)
     #expect(strategies.count == 1 && strategies[0].threads == 1)
     #expect(strategies[0].held.totalBytes >= 400 * 300 * 3 / 2 * (bits > 8 ? 2 : 1))
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: [0, 64] as [Int32]) func stopsWhenTold(tile: Int32) throws {
-    let decoder = try CodecRegistry.decoder(for: MemorySource(Self.picture.heif { $0.tile_width = tile }))
+    let decoder = try CodecRegistry.decoder(for: Bytes(Self.picture.heif { $0.tile_width = tile }))
     let strategy = decoder.planner.strategies(target: decoder.header.codedSize, threads: 2)[0]
     let error = #expect(throws: DownsampleError.self) {
       _ = try decoder.begin(
@@ -55,31 +55,19 @@ import Testing
     }
     #expect(error?.message == "too late")
   }
-}
 
-/// Bytes in memory.
-private final class MemorySource: ByteSource {
-  private let bytes: [UInt8]
-  private var position = 0
-
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-  var byteCount: Int? { bytes.count }
-  func makeSeekable() {}
-
-  func peek(into buffer: UnsafeMutableRawBufferPointer) -> Int { read(into: buffer, at: position) }
-
-  func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    let count = read(into: buffer, at: position)
-    position += count
-    return count
-  }
-
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
-    let count = max(0, min(buffer.count, bytes.count - offset))
-    if count > 0 {
-      bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count])) }
+  /// libheif reads a picture whole, and copies it, to tell its parameter sets.
+  @Test func codedDataThatDoNotFitAreNotOpened() throws {
+    for codec in [CPIC_HEVC, CPIC_AV1] {
+      let file = Picture(CPIC_NOISE, 400, 300).heif {
+        $0.codec = codec
+        $0.quality = 100
+      }
+      _ = try CodecRegistry.decoder(for: Bytes(file), available: 4 * file.count)
+      let error = #expect(throws: DownsampleError.self) {
+        try CodecRegistry.decoder(for: Bytes(file), available: 2 * file.count)
+      }
+      #expect(error?.code == .overBudget, "\(String(describing: error))")
     }
-    return count
   }
 }

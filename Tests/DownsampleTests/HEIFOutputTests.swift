@@ -19,7 +19,7 @@ let heifFormats: [OutputFormat] = [.heic, .avif]
     let request = Request(
       maxPixelSize: maxPixelSize, format: format, quality: quality, chroma: chroma, threads: 1, memory: .ample)
     let file = try makeBytes(MemorySource(bytes), request: request).bytes
-    return (file, try Downsampler.probe(MemorySource(file)), try make(file, max: 4096, .png))
+    return (file, try Downsampler.probe(MemorySource(file), memory: .ample), try make(file, max: 4096, .png))
   }
 
   /// Colours that change slowly, so that chroma may be halved.
@@ -79,7 +79,7 @@ let heifFormats: [OutputFormat] = [.heic, .avif]
     for chroma in ChromaSubsampling.allCases {
       let request = Request(format: .jpeg, chroma: chroma, memory: .ample)
       let bytes = try makeBytes(MemorySource(Self.smooth(40, 30).png()), request: request).bytes
-      let header = try Downsampler.probe(MemorySource(bytes))
+      let header = try Downsampler.probe(MemorySource(bytes), memory: .ample)
       #expect(header.subsampling == ["420": "4:2:0", "422": "4:2:2", "444": "4:4:4"][chroma.rawValue])
     }
   }

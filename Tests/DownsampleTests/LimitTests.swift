@@ -34,7 +34,7 @@ import Testing
       for (width, height) in [(UInt32(Int32.max), UInt32(1)), (1, UInt32(Int32.max)), (1_000_001, 3)] {
         let bytes = png(width: width, height: height, depth: 16, interlaced: interlaced)
         #expect(failure(bytes)?.code == .unsupported)
-        #expect(throws: DownsampleError.self) { try Downsampler.probe(MemorySource(bytes)) }
+        #expect(throws: DownsampleError.self) { try Downsampler.probe(MemorySource(bytes), memory: .ample) }
       }
     }
   }

@@ -54,7 +54,7 @@ import Testing
       $0.tile_width = 64
       $0.orientation = 3
     }
-    let header = try Downsampler.probe(MemorySource(bytes))
+    let header = try Downsampler.probe(MemorySource(bytes), memory: .ample)
     let whole = try object(header.json(name: Self.awkward, byteCount: nil))
     let json = try #require(whole["input"] as? [String: Any])
     #expect(whole["notes"] as? [String] == [])

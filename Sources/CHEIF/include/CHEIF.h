@@ -30,6 +30,9 @@ typedef struct {
   int64_t size;  // bytes in all
   /// Asked before each tile and each whole picture, on the thread that called; false ends the decoding. NULL: never asked.
   bool (*may_go_on)(void *context);
+  /// What opening may hold: boxes, metadata and, since libheif reads pictures whole, three times the coded data of one
+  /// picture. A file that needs more is CHEIF_NO_MEMORY. 0: no limit but those of the wrapper.
+  int64_t most_bytes;
 } cheif_source;
 
 typedef struct cheif_reader cheif_reader;

@@ -16,7 +16,8 @@ final class HEIFDecoder: ImageDecoder {
     deinit { cheif_close(reader) }
   }
 
-  init(source: ByteSource) throws(DownsampleError) {
+  /// - Parameter available: bytes that opening may hold.
+  init(source: ByteSource, available: Int) throws(DownsampleError) {
     try source.makeSeekable()
     bridge = SourceBridge(source)
     var error = cheif_error()
@@ -25,7 +26,7 @@ final class HEIFDecoder: ImageDecoder {
       read: { context, offset, buffer, count in
         Int64(SourceBridge.from(context).read(buffer, count: Int(count), at: Int(offset)))
       }, size: Int64(source.byteCount ?? 0),
-      may_go_on: { SourceBridge.from($0).mayGoOn() })
+      may_go_on: { SourceBridge.from($0).mayGoOn() }, most_bytes: Int64(max(1, available)))
     guard let reader = cheif_open(callbacks, &error) else { throw Self.failure(error, bridge) }
     handle = Handle(reader: reader)
     file = cheif_get_header(reader)
