@@ -252,7 +252,8 @@ static int compress(encoder *e) {
   int passes = options->interlaced ? png_set_interlace_handling(e->library) : 1;
   for (int pass = 0; pass < passes; pass++) {
     for (int y = 0; y < e->height; y++) {
-      make_row(e, y);
+      // libpng takes no pixel of the other rows.
+      if (passes == 1 || PNG_ROW_IN_INTERLACE_PASS((png_uint_32)y, pass)) make_row(e, y);
       png_write_row(e->library, e->row);
     }
   }
