@@ -62,7 +62,7 @@ public enum Downsampler {
     var pipeline = Pipeline(
       header: header, decoded: decoded, maxPixelSize: plan.outputSize.longEdge, format: request.format,
       chroma: request.chroma)
-    let late = LateSink()
+    let late = LateSink(deadline: deadline)
     let stages = try pipeline.make(to: late)
     let encoder = try CodecRegistry.encoder(
       for: request.format, layout: pipeline.encoded,
@@ -79,6 +79,7 @@ public enum Downsampler {
     try stages.finish()
     times.resample += watch.lap() - late.elapsed
     times.encode = late.elapsed
+    try deadline.check()
     try output.commit()
     times.commit = watch.lap()
     times.total = total.elapsed
@@ -175,12 +176,16 @@ extension DecodedBand {
   }
 }
 
-/// Stands for the encoder while the stages before it are built, and times it.
+/// Stands for the encoder while the stages before it are built, times it, and asks for the deadline before each row.
 private final class LateSink: RowSink {
   var sink: RowSink?
   private(set) var elapsed = 0
+  private let deadline: Deadline
+
+  init(deadline: Deadline) { self.deadline = deadline }
 
   func write(_ row: UnsafeRawPointer, plane: Int) throws(DownsampleError) {
+    try deadline.check()
     let watch = Stopwatch()
     try sink?.write(row, plane: plane)
     elapsed += watch.elapsed

@@ -54,7 +54,8 @@ extension HEIFEncoder {
     if format == .heic { return samples(area, color) * 10 }
     let planes = color == CHEIF_LAYOUT_MONOCHROME ? CHEIF_LAYOUT_420 : color
     let perSample = effort <= 3 ? 14 : effort == 4 ? 18 : effort == 5 ? 22 : 26
-    return samples(area, planes) * perSample
+    // The slowest search tables are of one size.
+    return samples(area, planes) * perSample + (effort >= 6 ? 1 << 20 : 0)
   }
 
   /// What black and white noise takes, of both encoders the one that takes more; straight lines between the measured

@@ -29,6 +29,7 @@ final class TimedSource: ByteSource {
   init(_ source: ByteSource, deadline: Deadline) {
     self.source = source
     self.deadline = deadline
+    (source as? FileSource)?.deadline = deadline
   }
 
   var byteCount: Int? { source.byteCount }

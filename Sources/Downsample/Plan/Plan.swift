@@ -72,13 +72,16 @@ public struct Plan: Sendable {
     let sizes = "needs \(ByteCount.describe(predictedPeakBytes)), has \(ByteCount.describe(limitBytes))"
     if fits { return sizes }
     let reasons = stages.sorted { $0.bytes > $1.bytes }.prefix(2).filter { $0.bytes >= 1 << 16 }
-      .map { "\($0.name) \(ByteCount.describe($0.bytes))" }
+      .map { "\($0.name) (\(ByteCount.describe($0.bytes)))" }
     let because = reasons.isEmpty ? "" : ", because of \(reasons.joined(separator: " and "))"
     var ways: [String] = []
     if let largestFittingSize { ways.append("--max \(largestFittingSize) would fit") }
-    if isLimitedByCeiling {
-      ways.append("--memory \(ByteCount.megabytes(predictedPeakBytes + Planner.residentNoise))MB")
-    }
+    if let enoughMemory { ways.append("\(enoughMemory) would do") }
     return sizes + because + (ways.isEmpty ? "" : "; " + ways.joined(separator: ", or "))
+  }
+
+  /// The option with which the plan would fit; nil where the ceiling is not what limits.
+  var enoughMemory: String? {
+    isLimitedByCeiling ? "--memory \(ByteCount.megabytes(predictedPeakBytes + Planner.residentNoise))MB" : nil
   }
 }

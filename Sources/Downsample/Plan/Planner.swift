@@ -32,7 +32,11 @@ struct Planner {
     guard let fitting = plan.largestFittingSize else { return plan }
     return self.plan(
       maxPixelSize: fitting,
-      warnings: ["made \(fitting) pixels long instead of \(min(wanted, header.size.longEdge)): \(plan.verdict)"])
+      warnings: [
+        "made \(fitting) pixels long: \(min(wanted, header.size.longEdge)) needs "
+          + "\(ByteCount.describe(plan.predictedPeakBytes)), and there are \(ByteCount.describe(plan.limitBytes))"
+          + (plan.enoughMemory.map { "; \($0) would do" } ?? "")
+      ])
   }
 
   private func plan(maxPixelSize: Int, warnings: [String] = []) -> Plan {

@@ -29,6 +29,9 @@ public final class FileSource: ByteSource {
 
   private static let bufferSize = 16 * 1024
 
+  /// How long a pipe may be waited for. A file never lets wait for long.
+  var deadline: Deadline?
+
   /// - Throws: `noInput` with the cause: no such file, no permission, a folder.
   public convenience init(path: Path) throws(DownsampleError) {
     let descriptor = SystemCalls.open(path, O_RDONLY)
@@ -157,6 +160,9 @@ public final class FileSource: ByteSource {
     if spool != nil || isSeekable {
       count = try read(into: target, at: position)
     } else {
+      while let deadline, let remaining = deadline.remaining, !SystemCalls.canRead(descriptor, within: remaining) {
+        try deadline.check()
+      }
       count = try Self.check(SystemCalls.read(descriptor, target))
     }
     position += count

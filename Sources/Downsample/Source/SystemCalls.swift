@@ -26,6 +26,13 @@ enum SystemCalls {
     return name.withCString { name in retrying { openat(folder, name, flags | O_CLOEXEC | O_NOCTTY, mode) } }
   }
 
+  /// Waits until there is something to read, or the end: false when the time ran out, or a signal came, before.
+  static func canRead(_ descriptor: Int32, within time: Duration) -> Bool {
+    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    let milliseconds = time.components.seconds * 1000 + time.components.attoseconds / 1_000_000_000_000_000
+    return poll(&request, 1, Int32(min(milliseconds + 1, Int64(Int32.max)))) != 0 && request.revents != 0
+  }
+
   /// Reads what there is, up to the size of `buffer`; 0 at the end; negative: the error, negated.
   static func read(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int? = nil) -> Int {
     guard let start = buffer.baseAddress, !buffer.isEmpty else { return 0 }

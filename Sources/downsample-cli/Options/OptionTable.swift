@@ -22,7 +22,7 @@ enum OptionTable {
       "--chroma", "KIND", of: ChromaSubsampling.self, aliases: ["4:2:0": .quarter, "4:2:2": .half, "4:4:4": .full],
       commands: [.make, .plan],
       help:
-        "The chroma of a JPEG, HEIC or AVIF: 420, 422 or 444. Default: 420; an AVIF with tiles and an odd side: 444."
+        "The chroma of a JPEG, HEIC or AVIF: 420, 422 or 444. Default: 420; an AVIF of more than a tile with an odd side always has 444."
     ) { $0.chroma = $1 },
     .number(
       "--effort", range: 1...9, commands: [.make, .plan],
