@@ -137,7 +137,8 @@ static decoder_plugin plugin = {
 
 void cheif_register_catcher(cheif_library *library) {
   if (library->heif_register_decoder_plugin == NULL) return;
-  for (plugin.interface_version = 3; plugin.interface_version <= 5; plugin.interface_version += 2) {
+  // The newer first: 1.23 takes the older too, but refuses to decode with it.
+  for (plugin.interface_version = 5; plugin.interface_version >= 3; plugin.interface_version -= 2) {
     library->catches = library->heif_register_decoder_plugin(&plugin).code == heif_error_Ok;
     if (library->catches) return;
   }
