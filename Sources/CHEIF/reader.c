@@ -1,5 +1,6 @@
 #define _GNU_SOURCE  // for decode.h
 
+#include "boxes.h"
 #include "coded.h"
 #include "decode.h"
 
@@ -28,8 +29,8 @@ static int callback_seek(int64_t target, void *context) {
   return 0;
 }
 
-/// Reads exactly `count` bytes, or gives false. Small reads, of which libheif makes thousands, go through the cache.
-static bool read_exactly(cheif_reader *reader, int64_t offset, void *buffer, int64_t count) {
+// Small reads, of which libheif makes thousands, go through the cache.
+bool cheif_read_exactly(cheif_reader *reader, int64_t offset, void *buffer, int64_t count) {
   if (offset < 0 || count < 0 || offset > reader->source.size || count > reader->source.size - offset) return false;
   bool done = true;
   pthread_mutex_lock(&reader->source_lock);
@@ -83,7 +84,7 @@ static int callback_read(void *buffer, size_t size, void *context) {
   cheif_leave();  // the source is not libheif
   int64_t count = (int64_t)size;
   int64_t part = count < readable ? count : readable;
-  bool done = read_exactly(reader, position, buffer, part);
+  bool done = cheif_read_exactly(reader, position, buffer, part);
   cheif_enter();
   if (!done) return -1;
   if (part < count) {
@@ -124,14 +125,14 @@ static void scan_boxes(cheif_reader *reader, bool *still, bool *sequence, uint64
   int64_t offset = 0;
   for (int i = 0; i < 256; i++) {
     uint8_t head[16];
-    if (!read_exactly(reader, offset, head, 8)) return;
+    if (!cheif_read_exactly(reader, offset, head, 8)) return;
     uint64_t size = big_endian(head);
     bool is_meta = memcmp(head + 4, "meta", 4) == 0 || memcmp(head + 4, "mini", 4) == 0;
     if (is_meta) *still = true;
     if (memcmp(head + 4, "moov", 4) == 0) *sequence = true;
     uint64_t least = 8;
     if (size == 1) {
-      if (!read_exactly(reader, offset + 8, head + 8, 8)) return;
+      if (!cheif_read_exactly(reader, offset + 8, head + 8, 8)) return;
       size = (uint64_t)big_endian(head + 8) << 32 | big_endian(head + 12);
       least = 16;
     }
@@ -379,7 +380,7 @@ static void find_way(cheif_reader *reader, heif_item_id id, cheif_way *way, chei
     if (is_read && stream.luma_bits == stream.chroma_bits) {
       *way = (cheif_way){decoder, stream};
       *form = (cheif_coded_form){true, stream.width, stream.height, stream.layout, stream.luma_bits,
-                                 stream.pictures, stream.copies_plane, found};
+                                 stream.pictures, stream.copies_plane, found, found};
     }
     cheif_free_coded(&coded);
   }
@@ -395,6 +396,26 @@ static void find_color_way(cheif_reader *reader, heif_item_id input) {
   if (!header->form.known) return;
   header->layout = header->form.layout;
   header->luma_bits = header->chroma_bits = header->form.bits;
+}
+
+/// The first tile's coded data tell nothing of the others'.
+static void count_tiles(cheif_reader *reader, heif_item_id grid, cheif_coded_form *form) {
+  const cheif_library *library = reader->library;
+  if (!form->known) return;
+  for (int i = 0; i < 16; i++) {
+    uint32_t type = 0;
+    heif_item_id *tiles = NULL;
+    size_t count = library->heif_context_get_item_references(reader->context, grid, i, &type, &tiles);
+    if (count == 0) break;
+    if (type == heif_fourcc('d', 'i', 'm', 'g') && tiles != NULL) {
+      cheif_leave();  // the source is not libheif
+      cheif_coded_bytes bytes = cheif_find_coded_bytes(reader, tiles, count);
+      cheif_enter();
+      if (form->bytes < bytes.largest) form->bytes = bytes.largest;
+      if (form->all_bytes < bytes.total) form->all_bytes = bytes.total;
+    }
+    library->heif_release_item_references(reader->context, &tiles);
+  }
 }
 
 static void forget_way(cheif_way *way, cheif_coded_form *form) {
@@ -568,6 +589,8 @@ static cheif_status read_header(cheif_reader *reader, cheif_error *error) {
   } else {
     raise_limit(&reader->alpha_coding, &header->alpha_form, header->alpha_tile_width, header->tile_height);
   }
+  if (header->tiled) count_tiles(reader, primary, &header->form);
+  if (reader->alpha_way == CHEIF_ALPHA_TILES) count_tiles(reader, reader->alpha_id, &header->alpha_form);
   if (header->alpha_form.known) header->alpha_bits = header->alpha_form.bits;
   raise_limit(&reader->color, &header->form, header->tile_width, header->tile_height);
   *error = reader->refusal;

@@ -89,6 +89,9 @@ struct cheif_reader {
 /// The status and message of what libheif reports, or of the source when it was the source that failed.
 cheif_status cheif_reader_fail(cheif_reader *reader, struct heif_error from, cheif_error *error);
 
+/// Reads exactly `count` bytes of the file, or gives false.
+bool cheif_read_exactly(cheif_reader *reader, int64_t offset, void *buffer, int64_t count);
+
 /// Makes libheif forget the coded data that it read, where that has become more than `most` bytes. The handles change.
 cheif_status cheif_refresh(cheif_reader *reader, int64_t most, cheif_error *error);
 

@@ -70,4 +70,37 @@ import Testing
       #expect(error?.code == .overBudget, "\(String(describing: error))")
     }
   }
+
+  /// A grid's tiles can differ as they like: what one of them has more than the first is named too.
+  @Test(arguments: [CPIC_HEVC, CPIC_AV1].map(\.rawValue))
+  func theTileWithMostCodedDataIsNamed(codec: UInt32) throws {
+    let file = Self.picture.heif {
+      $0.codec = cpic_heif_codec(codec)
+      $0.tile_width = 128
+    }
+    let added = 1 << 20
+    let longer = try #require(Self.withLongerEnd(file, by: added))
+    func bytes(_ file: [UInt8]) throws -> Int {
+      let decoder = try CodecRegistry.decoder(for: Bytes(file))
+      let strategy = decoder.planner.strategies(target: PixelSize(width: 100, height: 75), threads: 1)[0]
+      return strategy.held.totalBytes + strategy.passing.totalBytes
+    }
+    // libheif holds them three times.
+    #expect(try bytes(longer) >= bytes(file) + 3 * added)
+  }
+
+  /// The file with zeros at its end, which belong to the item whose coded data end there.
+  private static func withLongerEnd(_ file: [UInt8], by added: Int) -> [UInt8]? {
+    func number(_ at: Int) -> Int { file[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
+    guard let iloc = (4..<file.count - 4).first(where: { Array(file[$0..<$0 + 4]) == Array("iloc".utf8) }) else {
+      return nil
+    }
+    let end = iloc - 4 + number(iloc - 4)
+    // An item's offset, the number of its extents, and the only one's offset from the item's (0) and length.
+    guard let item = (iloc..<end - 13).first(where: { number($0) + number($0 + 10) == file.count }) else { return nil }
+    var longer = file
+    let length = number(item + 10) + added
+    for i in 0..<4 { longer[item + 10 + i] = UInt8(length >> (24 - 8 * i) & 0xFF) }
+    return longer + [UInt8](repeating: 0, count: added)
+  }
 }

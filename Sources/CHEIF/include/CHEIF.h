@@ -63,7 +63,8 @@ typedef struct {
   int bits;
   int pictures;       // held at once while it decodes: 2 with AV1's film grain, more with layers
   bool copies_plane;  // HEVC's sample adaptive offset holds a copy of the largest plane
-  uint64_t bytes;     // coded data of the picture, or of the first tile
+  uint64_t bytes;      // coded data of the picture, or of the tile that has most
+  uint64_t all_bytes;  // of all tiles; both can be more than the file has, as items may share data
 } cheif_coded_form;
 
 typedef struct {

@@ -91,12 +91,12 @@ struct HEIFMemory {
   private var isAV1: Bool { text(file.codec) == "av01" }
   private var fileBytes: Int { Int(clamping: file.file_bytes) }
 
-  private func coded(_ form: cheif_coded_form) -> Int { min(Int(clamping: form.bytes), fileBytes) }
+  private func coded(_ form: cheif_coded_form) -> Int { min(Int(clamping: form.bytes), Self.most) }
 
   /// Alpha can be coded in another way than colour only where nothing is known of it.
-  private func alpha(coded: Int? = nil) -> CodedPicture {
+  private func alpha() -> CodedPicture {
     let form = file.alpha_form
-    if form.known { return Self.picture(form, isAV1: isAV1, coded: coded ?? self.coded(form)) }
+    if form.known { return Self.picture(form, isAV1: isAV1, coded: coded(form)) }
     return byLibrary(
       width: Int(file.alpha_width), height: Int(file.alpha_height), planes: 3, bits: Int(file.alpha_bits))
   }
@@ -138,16 +138,17 @@ struct HEIFMemory {
       let stride = Self.up((Int(file.width) + across - 1) / across * sampleBytes, to: 64)
       band += Self.bytes(stride, (rows + down - 1) / down)
     }
-    // The tiles' coded data differ: twice the average, or the first one's.
-    let tiles = max(1, Self.bytes(Int(file.tile_columns), Int(file.tile_rows)))
-    func ofATile(_ form: cheif_coded_form) -> Int { min(max(coded(form), fileBytes / tiles * 2), fileBytes) }
     let tile =
       file.form.known
-      ? Self.picture(file.form, isAV1: isAV1, coded: ofATile(file.form))
+      ? Self.picture(file.form, isAV1: isAV1, coded: coded(file.form))
       : byLibrary(
         width: Int(file.tile_width), height: Int(file.tile_height), planes: Self.planes(file.layout).count,
         bits: Int(file.luma_bits))
-    let kept = min(Self.keptCodedBytes + Self.bytes(Int(file.tile_columns), tile.coded), fileBytes)
+    let all =
+      file.form.known
+      ? min(Int(clamping: file.form.all_bytes), Self.most) + min(Int(clamping: file.alpha_form.all_bytes), Self.most)
+      : fileBytes
+    let kept = min(Self.keptCodedBytes + Self.bytes(Int(file.tile_columns), tile.coded), all)
     var each = tile.frame + tile.work + 3 * tile.coded
     var passing: [MemoryUse] = []
     var held: [MemoryUse] = []
@@ -159,7 +160,7 @@ struct HEIFMemory {
     } else if file.has_alpha {
       let stride = Self.up(Int(file.width) * (file.alpha_bits > 8 ? 2 : 1), to: 64)
       band += Self.bytes(stride, rows)
-      let alpha = alpha(coded: ofATile(file.alpha_form))
+      let alpha = alpha()
       each = max(each, alpha.frame + alpha.work + 3 * alpha.coded)
     }
     held += [
