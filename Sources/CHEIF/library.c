@@ -124,12 +124,15 @@ static void *find(void *handle, const char *name, bool *complete) {
 /// A directory that holds no plugin: a path that does not exist makes some versions of heif_init fail.
 static const char no_plugins[] = "/proc/self/fdinfo";
 
-static void initialise(void) {
+/// `is_hosts`: others in this process use libheif too. It loads plugins once, at whoever's heif_init comes first: they
+/// would be left without.
+static void initialise(bool is_hosts) {
   if (the_library.heif_init == NULL) return;
   // The variable is libheif's only way to say which plugins heif_init loads, and by default it loads them all, encoders
   // too. A user's own setting stands.
   static const char variable[] = "LIBHEIF_PLUGIN_PATH";
-  bool choose = the_library.choose_plugins && getenv(variable) == NULL && setenv(variable, no_plugins, 0) == 0;
+  bool choose = !is_hosts && the_library.choose_plugins && getenv(variable) == NULL &&
+                setenv(variable, no_plugins, 0) == 0;
   struct heif_error result = the_library.heif_init(NULL);
   if (choose) unsetenv(variable);
   if (choose && result.code != heif_error_Ok) {
@@ -140,8 +143,10 @@ static void initialise(void) {
 }
 
 static void open_library(void) {
-  // Never closed: its plugins and their threads could not be taken back safely.
-  void *handle = dlopen("libheif.so.1", RTLD_NOW | RTLD_LOCAL);
+  static const char name[] = "libheif.so.1";
+  // Neither handle is ever closed: its plugins and their threads could not be taken back safely.
+  bool is_hosts = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) != NULL;
+  void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (handle == NULL) {
     const char *reason = dlerror();
     snprintf(open_failure, sizeof open_failure, "libheif cannot be opened (%s): the package libheif1 brings it",
@@ -174,7 +179,7 @@ static void open_library(void) {
                             library->heif_get_plugin_directories != NULL &&
                             library->heif_free_plugin_directories != NULL;
   cheif_enter();
-  initialise();
+  initialise(is_hosts);
   cheif_register_catcher(library);
   cheif_leave();
   is_open = true;

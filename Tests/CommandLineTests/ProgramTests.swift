@@ -113,6 +113,16 @@ import Testing
     #expect(try look("image.jpg") == (CPIC_FILE_JPEG, 60, 40))
   }
 
+  /// libheif loads plugins only once: where others in the process use it too, here as if the program were linked to it,
+  /// they have to find theirs. On its own, the program loads those alone that it needs.
+  @Test(arguments: [false, true]) func pluginsAreLeftToOthers(isHosts: Bool) throws {
+    try makeHEIC("in.heic")
+    let environment = ["LD_DEBUG": "files", "LD_PRELOAD": isHosts ? "libheif.so.1" : ""]
+    let result = try BuiltProgram.run(["info", "in.heic"], environment: environment, in: folder)
+    #expect(result.status == 0)
+    #expect(result.errors.contains("/libheif-libde265.so") == isHosts)
+  }
+
   @Test func heicThroughAPipe() throws {
     try makeHEIC("in.heic")
     #expect(try shell("cat in.heic | \"$0\" --max 60 - - | cat > out.jpg") == 0)
