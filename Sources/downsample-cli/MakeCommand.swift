@@ -32,8 +32,12 @@ final class MakeCommand {
   /// The exit status; what goes wrong is reported.
   func run() -> Int32 {
     AbortHandler.install(inputName: input.description, json: json, text: saysText)
+    if let deadline = invocation.deadline {
+      DeadlineAlarm.set(deadline, inputName: input.description, json: json, text: saysText)
+    }
     do throws(DownsampleError) {
       let report = try make()
+      DeadlineAlarm.cancel()
       // The report needs other code than the picture did.
       Allocator.trim()
       if saysText, !invocation.quiet { say(report) }

@@ -118,6 +118,17 @@ import Testing
     #expect(try names == ["in.jpg"])
   }
 
+  /// Where nothing asks for the deadline: a FIFO that nobody opens for reading.
+  @Test func deadlineOfWhatDoesNotComeBack() throws {
+    let fifo = folder.appending(path: "fifo")
+    try #require(mkfifo(fifo.path, 0o600) == 0)
+    let result = try run("--json", "--deadline", "200ms", "in.jpg", "fifo")
+    #expect(result.status == 75)
+    #expect(result.errors.contains("deadline"))
+    #expect((try result.json["error"] as? [String: Any])?["exit_status"] as? Int == 75)
+    #expect(try names == ["fifo", "in.jpg"])
+  }
+
   @Test func severalPlans() throws {
     try Data("no picture".utf8).write(to: folder.appending(path: "bad"))
     let result = try run("plan", "in.jpg", "bad", "missing")
