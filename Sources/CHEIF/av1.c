@@ -112,8 +112,9 @@ typedef struct {
 static int allocate(Dav1dPicture *picture, void *cookie) {
   av1_job *job = cookie;
   const cheif_stream *limit = &job->limit;
-  if (picture->p.w <= 0 || picture->p.h <= 0 || (uint32_t)picture->p.w > limit->width ||
-      (uint32_t)picture->p.h > limit->height) {
+  cheif_layout layout;
+  if (!take_layout(picture->p.layout, &layout) ||
+      !cheif_fits(limit, picture->p.w, picture->p.h, layout, picture->p.bpc)) {
     job->too_large = true;
     return DAV1D_ERR(ENOMEM);
   }
@@ -226,7 +227,8 @@ static av1_job *open_job(const cheif_stream *limit) {
 static av1_job *find_job(cheif_store *store, const cheif_stream *limit) {
   av1_job *job = store->decoder;
   if (job != NULL && job->limit.width == limit->width && job->limit.height == limit->height &&
-      job->limit.pictures == limit->pictures) {
+      job->limit.pictures == limit->pictures && job->limit.layout == limit->layout &&
+      job->limit.luma_bits == limit->luma_bits) {
     job->too_large = job->too_many = job->no_memory = false;
     return job;
   }

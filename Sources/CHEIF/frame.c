@@ -24,6 +24,18 @@ void cheif_free_store(cheif_store *store) {
   *store = (cheif_store){0};
 }
 
+/// Bytes that two pixels take.
+static int bytes_of_two(cheif_layout layout, int bits) {
+  int samples = layout == CHEIF_LAYOUT_MONOCHROME ? 2 : layout == CHEIF_LAYOUT_420 ? 3 : layout == CHEIF_LAYOUT_422 ? 4 : 6;
+  return samples * (bits > 8 ? 2 : 1);
+}
+
+bool cheif_fits(const cheif_stream *limit, int width, int height, cheif_layout layout, int bits) {
+  int most_bits = limit->luma_bits > limit->chroma_bits ? limit->luma_bits : limit->chroma_bits;
+  return width > 0 && height > 0 && (uint32_t)width <= limit->width && (uint32_t)height <= limit->height &&
+         bytes_of_two(layout, bits) <= bytes_of_two(limit->layout, most_bits);
+}
+
 uint8_t *cheif_take_room(cheif_room *room, const size_t strides[3], const uint32_t heights[3], uint8_t *planes[3]) {
   if (room->memory != NULL) {
     room->too_many = true;

@@ -81,6 +81,9 @@ typedef struct {
   bool too_large;   // than the limit
 } cheif_room;
 
+/// Whether a picture takes no more than one of `limit`: by its sides, its subsampling and its depth.
+bool cheif_fits(const cheif_stream *limit, int width, int height, cheif_layout layout, int bits);
+
 /// Widths and heights are those that are stored; all planes begin at multiples of 64 bytes, and so do their rows. NULL
 /// when there is no memory or the room is taken.
 uint8_t *cheif_take_room(cheif_room *room, const size_t strides[3], const uint32_t heights[3], uint8_t *planes[3]);

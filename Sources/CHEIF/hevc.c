@@ -200,6 +200,12 @@ typedef struct {
   const cheif_stream *limit;
 } hevc_job;
 
+static cheif_layout layout_of(const struct de265_image *image) {
+  static const cheif_layout layouts[] = {CHEIF_LAYOUT_MONOCHROME, CHEIF_LAYOUT_420, CHEIF_LAYOUT_422,
+                                         CHEIF_LAYOUT_444};
+  return layouts[library.de265_get_chroma_format(image) & 3];
+}
+
 static int get_buffer(de265_decoder_context *context, struct de265_image_spec *spec, struct de265_image *image,
                       void *user_data) {
   hevc_job *job = user_data;
@@ -208,8 +214,9 @@ static int get_buffer(de265_decoder_context *context, struct de265_image_spec *s
   bool has_chroma = chroma != de265_chroma_mono;
   uint32_t across = chroma == de265_chroma_420 || chroma == de265_chroma_422 ? 2 : 1;
   uint32_t down = chroma == de265_chroma_420 ? 2 : 1;
-  if (spec->width <= 0 || spec->height <= 0 || (uint32_t)spec->width > limit->width ||
-      (uint32_t)spec->height > limit->height) {
+  int bits = library.de265_get_bits_per_pixel(image, 0);
+  if (has_chroma && library.de265_get_bits_per_pixel(image, 1) > bits) bits = library.de265_get_bits_per_pixel(image, 1);
+  if (!cheif_fits(limit, spec->width, spec->height, layout_of(image), bits)) {
     job->room.too_large = true;
     return 0;
   }
@@ -238,9 +245,7 @@ static void release_buffer(de265_decoder_context *context, struct de265_image *i
 
 static cheif_status describe(const hevc_job *job, const struct de265_image *image, cheif_frame *frame,
                              cheif_error *error) {
-  static const cheif_layout layouts[] = {CHEIF_LAYOUT_MONOCHROME, CHEIF_LAYOUT_420, CHEIF_LAYOUT_422,
-                                         CHEIF_LAYOUT_444};
-  *frame = (cheif_frame){.layout = layouts[library.de265_get_chroma_format(image) & 3]};
+  *frame = (cheif_frame){.layout = layout_of(image)};
   frame->plane_count = frame->layout == CHEIF_LAYOUT_MONOCHROME ? 1 : 3;
   int bits = library.de265_get_bits_per_pixel(image, 0);
   for (int i = 0; i < frame->plane_count; i++) {
