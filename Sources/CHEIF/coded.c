@@ -52,8 +52,11 @@ static int supports(enum heif_compression_format format) {
 
 static int supports_format(const enum heif_compression_format *format) { return supports(*format); }
 
+// What libheif takes for a decoder. From 1.21 on it keeps one with the item, beyond the catch, so that nothing may hang on it.
+static int stand_in;
+
 static struct heif_error open_catch(void **decoder) {
-  *decoder = at_work;
+  *decoder = &stand_in;
   return at_work != NULL ? no_error : caught;
 }
 
@@ -65,7 +68,8 @@ static struct heif_error open_with(void **decoder, const void *options) {
 static void close_catch(void *decoder) { (void)decoder; }
 
 static struct heif_error push(void *decoder, const void *data, size_t size) {
-  catcher *catch = decoder;
+  (void)decoder;
+  catcher *catch = at_work;
   if (catch == NULL || catch->no_memory || size > PTRDIFF_MAX - catch->found) return caught;
   catch->found += size;
   if (size > catch->most - catch->coded.count) size = catch->most - catch->coded.count;
@@ -85,15 +89,11 @@ static struct heif_error push_with(void *decoder, const void *data, size_t size,
   return push(decoder, data, size);
 }
 
-static struct heif_error finish(void *decoder) {
-  catcher *catch = decoder;
-  if (catch != NULL) catch->finished = true;
-  return caught;
-}
-
 static struct heif_error decode(void *decoder, struct heif_image **image) {
+  (void)decoder;
   *image = NULL;
-  return finish(decoder);
+  if (at_work != NULL) at_work->finished = true;
+  return caught;
 }
 
 static struct heif_error decode_next(void *decoder, struct heif_image **image, const void *limits) {
@@ -185,5 +185,8 @@ cheif_status cheif_catch(cheif_reader *reader, const struct heif_image_handle *h
 cheif_status cheif_catch_beginning(cheif_reader *reader, const struct heif_image_handle *handle, cheif_coded *coded,
                                    uint64_t *found, cheif_error *error) {
   enum { most_read = 4096, most_kept = 65536 };
-  return catch_most(reader, handle, most_read, most_kept, coded, found, error);
+  cheif_status status = catch_most(reader, handle, most_read, most_kept, coded, found, error);
+  // From 1.21 on libheif keeps a decoder with the item, and hands it no data again.
+  if (plugin.interface_version >= 5) reader->is_spent = true;
+  return status;
 }

@@ -89,7 +89,7 @@ static int callback_read(void *buffer, size_t size, void *context) {
   if (!done) return -1;
   if (part < count) {
     memset((uint8_t *)buffer + part, 0, (size_t)(count - part));
-    reader->zeros_given = true;
+    reader->is_spent = true;
   }
   if (readable != INT64_MAX) readable -= part;
   position += count;
@@ -633,7 +633,7 @@ static cheif_status open_context(cheif_reader *reader, cheif_error *error) {
   }
   position = 0;
   reader->bytes_read = 0;
-  reader->zeros_given = false;
+  reader->is_spent = false;
   reader->is_opening = true;
   limit_context(reader);
   struct heif_error result = library->heif_context_read_from_reader(reader->context, &reader->callbacks, reader, NULL);
@@ -677,7 +677,7 @@ static cheif_status reopen_context(cheif_reader *reader, cheif_error *error) {
 cheif_status cheif_refresh(cheif_reader *reader, int64_t most, cheif_error *error) {
   // Every item keeps its coded data once it was decoded, so a row of tiles after the other the whole file would gather.
   // Reading the boxes anew costs about a millisecond.
-  if (reader->bytes_read <= most && !reader->zeros_given) return CHEIF_OK;
+  if (reader->bytes_read <= most && !reader->is_spent) return CHEIF_OK;
   cheif_enter();
   cheif_status status = reopen_context(reader, error);
   cheif_leave();
@@ -783,7 +783,7 @@ static cheif_status open_reader(cheif_reader *reader, cheif_error *error) {
     reader->options->convert_hdr_to_8bit = 0;
     if (status == CHEIF_OK) keep_colors(reader);
     // What was read of the first pictures is not all of them.
-    if (status == CHEIF_OK && reader->zeros_given) {
+    if (status == CHEIF_OK && reader->is_spent) {
       status = cheif_refresh(reader, INT64_MAX, error);
       if (reader->header.form.bytes > large_bytes) (void)malloc_trim(0);
     }

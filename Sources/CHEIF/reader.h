@@ -64,7 +64,7 @@ struct cheif_reader {
   bool read_failed;
   bool is_opening;          // libheif reads the boxes, not pictures
   bool too_much_to_open;
-  bool zeros_given;         // in the place of coded data, since the context was made
+  bool is_spent;            // the context has coded data that are not whole, or that it does not give again
   int64_t bytes_read;       // since the context was made
   int64_t cache_offset;
   int64_t cache_count;
