@@ -95,7 +95,8 @@ struct Pipeline {
         ?? "the ICC profile was left out: it is damaged")
   }
 
-  /// Little CMS, its code and a transform's tables. Measured: 1.9 MB for CMYK, less for RGB.
+  /// Little CMS, its code and a transform's tables: a CMYK picture took 3.0 MB more with a profile of 0.5 MB, held twice, than
+  /// one without.
   private static let colorManagementBytes = 2 << 20
 
   /// Converts by the profile, which then is not needed any more.
