@@ -365,6 +365,17 @@ static void find_way(cheif_reader *reader, heif_item_id id, cheif_way *way, chei
   cheif_decoder decoder = cheif_decoder_of(reader, type);
   struct heif_image_handle *handle = NULL;
   if (decoder == CHEIF_DECODER_NONE) return;
+  // libheif reads all of it, and copies it.
+  heif_item_id ids[] = {id};
+  cheif_leave();  // the source is not libheif
+  uint64_t bytes = cheif_find_coded_bytes(reader, ids, 1).largest;
+  cheif_enter();
+  if (bytes > (uint64_t)allowed(reader, INT64_MAX, 3)) {
+    cheif_fail(&reader->refusal, CHEIF_NO_MEMORY,
+               "the coded data of one picture are %.1f MB, and are held three times for a moment",
+               (double)bytes / (1 << 20));
+    return;
+  }
   struct heif_error result = library->heif_context_get_image_handle(reader->context, id, &handle);
   if (result.code != heif_error_Ok || handle == NULL) return;
   cheif_coded coded;
