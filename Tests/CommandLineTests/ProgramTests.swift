@@ -322,13 +322,18 @@ import Testing
     process.arguments = [file("in.heic").path, file("out.jpg").path]
     process.standardError = FileHandle.nullDevice
     try BuiltProgram.start(process)
-    // It decodes for long after it has loaded the decoder's plugin.
-    let maps = "/proc/\(process.processIdentifier)/maps"
-    for _ in 0..<2000 {
-      if (try? String(contentsOfFile: maps, encoding: .utf8))?.contains("libde265") == true { break }
-      usleep(2000)
+    // The picture takes 9 MB, which fill as it is decoded: nothing before that takes half as much once the decoder is loaded.
+    let folder = "/proc/\(process.processIdentifier)"
+    func text(_ name: String) -> String { (try? String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)) ?? "" }
+    func residentPages() -> Int { text("statm").split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0 }
+    var least: Int?
+    for _ in 0..<10_000 {
+      usleep(1000)
+      if least == nil, !text("maps").contains("libde265") { continue }
+      let pages = residentPages()
+      if let least, pages > least + (4 << 20) / 4096 { break }
+      least = min(least ?? pages, pages)
     }
-    usleep(30_000)
     kill(process.processIdentifier, SIGABRT)
     process.waitUntilExit()
     #expect(process.terminationReason == .exit)
