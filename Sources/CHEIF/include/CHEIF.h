@@ -1,5 +1,6 @@
-/// A thin wrapper of libheif's decoding side, and of libde265 and dav1d, which decode for it. The libraries are opened with
-/// dlopen at the first cheif_open, those decoders and plugins only that the picture needs. No function here is to be called from two threads on one reader at once.
+/// A thin wrapper of libheif, and of libde265 and dav1d, which it decodes HEVC and AV1 with. The libraries are opened with
+/// dlopen at the first cheif_open, those decoders and plugins only that the picture needs. No function here is to be called
+/// from two threads on one reader at once.
 #ifndef CHEIF_H
 #define CHEIF_H
 
@@ -132,8 +133,8 @@ cheif_status cheif_get_icc(cheif_reader *reader, void *buffer, cheif_error *erro
 /// that failed, and stay: each further call fails with the same.
 ///
 /// HEVC and AV1 are decoded by libde265 and dav1d on these threads alone. Where libheif's plugins do it (see form.known),
-/// AV1's decoder takes as many threads as the calling thread's processor affinity allows, so that affinity is narrowed to
-/// `threads` processors during the call.
+/// Where libheif's own plugin decodes AV1, it takes as many threads as the calling thread's processor affinity allows, so
+/// that affinity is narrowed to `threads` processors during the call.
 cheif_status cheif_next_rows(cheif_reader *reader, int threads, cheif_rows *rows, cheif_error *error);
 
 /// libheif's version, "1.19.7", or NULL when it cannot be opened.

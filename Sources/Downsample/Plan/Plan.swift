@@ -55,7 +55,7 @@ public struct Plan: Sendable {
   public let availableBytes: Int
   /// Whether the prediction is within the limit.
   public let fits: Bool
-  /// Every way that was considered; the last is the one taken, or, where nothing fits, the one nearest to fitting is.
+  /// Every way that was considered. Where the plan fits, the last is the one taken; else that which needs least is shown.
   public let ladder: [Rung]
   /// The longest side that would fit, in pixels; nil where this one does, and where none does.
   public let largestFittingSize: Int?

@@ -34,7 +34,6 @@ public final class PlaneResampler {
 
   private let isFixedPoint: Bool
   private let filteredWidth: Int
-  private let filteredHeight: Int
   private let starts: [Int32]
   private let taps: Int
   private let fixedWeights: [Int16]
@@ -89,7 +88,6 @@ public final class PlaneResampler {
     let horizontal = FilterWeights(axis: x.boxed)
     let vertical = FilterWeights(axis: y.boxed)
     filteredWidth = x.boxed.sourceCount
-    filteredHeight = y.boxed.sourceCount
     starts = horizontal.starts
     taps = horizontal.taps
     rowStarts = vertical.starts
