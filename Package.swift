@@ -28,12 +28,15 @@ let package = Package(
 
     .target(name: "Budget", dependencies: ["CMemory"], swiftSettings: strictSwift),
     .target(name: "Raster", dependencies: ["Budget", "CKernels", "CColor"], swiftSettings: strictSwift),
+    .target(name: "Metadata", dependencies: ["Raster"], swiftSettings: strictSwift),
     .target(
-      name: "Codecs", dependencies: ["Budget", "Raster", "CJPEG", "CPNG", "CHEIF"], swiftSettings: strictSwift),
+      name: "Codecs", dependencies: ["Budget", "Raster", "Metadata", "CJPEG", "CPNG", "CHEIF"],
+      swiftSettings: strictSwift),
     .target(
-      name: "Downsample", dependencies: ["Budget", "Raster", "Codecs"], swiftSettings: strictSwift),
+      name: "Downsample", dependencies: ["Budget", "Raster", "Metadata", "Codecs"], swiftSettings: strictSwift),
     .executableTarget(
-      name: "downsample-cli", dependencies: ["Downsample", "Codecs", "Raster"], swiftSettings: strictSwift),
+      name: "downsample-cli", dependencies: ["Downsample", "Codecs", "Metadata", "Raster"],
+      swiftSettings: strictSwift),
 
     // Made pictures, for the tests and the demo. Linked to the libraries directly: nothing here ships.
     .target(
@@ -63,7 +66,8 @@ let package = Package(
       dependencies: ["Budget", "CJPEG", "Codecs", "Raster", "CPictures", "StoreDriver", "TestPictures"],
       swiftSettings: strictSwift),
     .testTarget(
-      name: "DownsampleTests", dependencies: ["Downsample", "Codecs", "Raster", "CPictures", "TestPictures"],
+      name: "DownsampleTests",
+      dependencies: ["Downsample", "Codecs", "Metadata", "Raster", "CPictures", "TestPictures"],
       swiftSettings: strictSwift),
     .testTarget(
       name: "CommandLineTests", dependencies: ["CPictures", "Downsample", "Raster", "downsample-cli"],

@@ -5,13 +5,14 @@ import Raster
 public enum CodecRegistry {
   /// Tells the kind of picture by its content, never by a name, and reads its header.
   ///
-  /// - Parameter available: bytes that may be held for that. JPEG and PNG always do with a few.
-  /// - Throws: `.overBudget` where that is not enough, `.damagedData`, `.unsupported`, and what the source throws.
-  public static func decoder(for source: ByteSource, available: Int = .max) throws(DownsampleError) -> ImageDecoder {
+  /// - Throws: `.overBudget` where `options.available` is not enough, `.damagedData`, `.unsupported`, and what the source throws.
+  public static func decoder(
+    for source: ByteSource, options: ReadingOptions = ReadingOptions()
+  ) throws(DownsampleError) -> ImageDecoder {
     switch try FileKind(of: source) {
-    case .jpeg: return try JPEGDecoder(source: source)
-    case .png: return try PNGDecoder(source: source)
-    case .heif: return try HEIFDecoder(source: source, available: available)
+    case .jpeg: return try JPEGDecoder(source: source, options: options)
+    case .png: return try PNGDecoder(source: source, options: options)
+    case .heif: return try HEIFDecoder(source: source, options: options)
     case .unsupported(let name): throw DownsampleError(.unsupported, "\(name) is not supported")
     case .unknown(let cause): throw DownsampleError(.damagedData, cause)
     }
@@ -22,8 +23,8 @@ public enum CodecRegistry {
     -> [MemoryUse]
   {
     switch format {
-    case .jpeg: return JPEGEncoder.memory(layout: layout)
-    case .png: return PNGEncoder.memory(layout: layout, iccProfileBytes: settings.iccProfile.count)
+    case .jpeg: return JPEGEncoder.memory(layout: layout, settings: settings)
+    case .png: return PNGEncoder.memory(layout: layout, settings: settings)
     case .heic, .avif: return HEIFEncoder.memory(layout: layout, settings: settings, format: format)
     }
   }

@@ -1,3 +1,4 @@
+import Metadata
 import Raster
 
 /// What decoded samples mean.
@@ -76,9 +77,32 @@ public struct DecodedBand {
   public init(planes: [Rows]) { self.planes = planes }
 }
 
+/// How a file is read.
+public struct ReadingOptions: Sendable {
+  /// Bytes that may be held for the header. JPEG and PNG always do with a few.
+  public var available: Int
+  /// Metadata are kept for `ImageDecoder.metadata`; else they are passed over.
+  public var keepsMetadata: Bool
+  /// What there is of a damaged picture is made, instead of refusing it.
+  public var salvages: Bool
+
+  public init(available: Int = .max, keepsMetadata: Bool = false, salvages: Bool = false) {
+    self.available = available
+    self.keepsMetadata = keepsMetadata
+    self.salvages = salvages
+  }
+}
+
 /// One picture being decoded. The header is read when it is made; nothing else is until `begin`.
 public protocol ImageDecoder: AnyObject {
   var header: ImageHeader { get }
+
+  /// What the file says beside its pixels, handed over: a second call gives none. Only where the options said to keep it,
+  /// and before `begin`.
+  func takeMetadata() throws(DownsampleError) -> ImageMetadata
+
+  /// What was found odd, or missing and made up for, while decoding: one sentence each. Whole after the last row.
+  var warnings: [String] { get }
 
   /// Plans the decoding of this picture.
   var planner: any DecodingPlanner { get }

@@ -1,3 +1,4 @@
+import Metadata
 import Raster
 
 /// The kinds of picture that can be written.
@@ -106,16 +107,26 @@ public struct EncoderSettings: Sendable {
   public var quality: Int
   /// Goes into the file as it is; empty for none.
   public var iccProfile: [UInt8]
+  /// Whether colour values are known to be of sRGB, where no profile is written.
+  public var isSRGB: Bool
+  /// Goes into the file, each part where the format has a place for it; what has none is a warning of the encoder's.
+  public var metadata: ImageMetadata
+  /// A JPEG of several scans, which shows coarsely before all of it has come.
+  public var isProgressive: Bool
   /// What `OutputFormat.chroma(asked:size:)` says. PNG has no use for it.
   public var chroma: ChromaSubsampling
   /// 1 to 9, more takes longer and makes HEIC and AVIF a little smaller. JPEG and PNG have no use for it.
   public var effort: Int
 
   public init(
-    quality: Int, iccProfile: [UInt8], chroma: ChromaSubsampling = .quarter, effort: Int = EncoderSettings.defaultEffort
+    quality: Int, iccProfile: [UInt8], isSRGB: Bool = false, metadata: ImageMetadata = ImageMetadata(),
+    isProgressive: Bool = false, chroma: ChromaSubsampling = .quarter, effort: Int = EncoderSettings.defaultEffort
   ) {
     self.quality = quality
     self.iccProfile = iccProfile
+    self.isSRGB = isSRGB
+    self.metadata = metadata
+    self.isProgressive = isProgressive
     self.chroma = chroma
     self.effort = effort
   }

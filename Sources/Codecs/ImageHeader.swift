@@ -28,8 +28,47 @@ public struct ImageHeader: Sendable {
       self.isFullRange = isFullRange
     }
 
+    /// sRGB, as far as primaries and transfer say: BT.709's and sRGB's own.
+    public static let srgb = CodedColor(primaries: 1, transfer: 13, matrix: 0, isFullRange: true)
+
     /// PQ (SMPTE ST 2084) or HLG (ARIB STD-B67).
     public var isHighDynamicRange: Bool { transfer == 16 || transfer == 18 }
+  }
+
+  /// Colour as a PNG's gAMA and cHRM chunks give it.
+  public struct Calibration: Sendable, Equatable {
+    /// Of the encoding: 0.45455 for a display gamma of 2.2. Nil where only the primaries are known.
+    public var gamma: Double?
+    /// CIE 1931 x and y of white, red, green and blue, in this order; nil where only the gamma is known.
+    public var chromaticities: [Chromaticity]?
+
+    public struct Chromaticity: Sendable, Equatable {
+      public var x: Double
+      public var y: Double
+
+      public init(x: Double, y: Double) {
+        self.x = x
+        self.y = y
+      }
+    }
+
+    public init(gamma: Double? = nil, chromaticities: [Chromaticity]? = nil) {
+      self.gamma = gamma
+      self.chromaticities = chromaticities
+    }
+  }
+
+  /// How bright a picture of high dynamic range is, in cd/m2; nil where it is not said.
+  public struct Luminance: Sendable, Equatable {
+    /// Of the brightest pixel (MaxCLL, CTA-861.3).
+    public var maximumContent: Double?
+    /// Of the display it was mastered on (SMPTE ST 2086).
+    public var masteringMaximum: Double?
+
+    public init(maximumContent: Double? = nil, masteringMaximum: Double? = nil) {
+      self.maximumContent = maximumContent
+      self.masteringMaximum = masteringMaximum
+    }
   }
 
   /// "JPEG", "PNG", "HEIC", "AVIF", ...
@@ -50,7 +89,11 @@ public struct ImageHeader: Sendable {
   public var hasAlpha: Bool
   /// The embedded ICC profile; empty when there is none.
   public var iccProfile: [UInt8]
+  /// HEIF's nclx; a PNG's cICP or sRGB chunk, where no chunk comes before them in precedence.
   public var codedColor: CodedColor?
+  /// Where the file has neither a profile nor numbers.
+  public var calibration: Calibration?
+  public var luminance: Luminance?
   /// What will be left out or was found odd, one sentence each.
   public var notes: [String]
 

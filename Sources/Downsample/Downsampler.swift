@@ -1,5 +1,6 @@
 import Budget
 import Codecs
+import Metadata
 import Raster
 
 /// Makes a small picture of a large one, without ever building the large one where its kind allows.
@@ -11,7 +12,7 @@ public enum Downsampler {
   public static func probe(
     _ source: ByteSource, memory: MemoryBudget = MemoryBudget()
   ) throws(DownsampleError) -> ImageHeader {
-    try CodecRegistry.decoder(for: source, available: memory.available).header
+    try CodecRegistry.decoder(for: source, options: ReadingOptions(available: memory.available)).header
   }
 
   /// How the picture would be made, and whether it fits. Nothing is decoded.
@@ -21,9 +22,10 @@ public enum Downsampler {
     _ source: ByteSource, request: Request
   ) throws(DownsampleError) -> (header: ImageHeader, plan: Plan) {
     try request.validate()
-    let decoder = try CodecRegistry.decoder(for: source, available: openable(request))
+    let decoder = try CodecRegistry.decoder(for: source, options: request.readingOptions(available: openable(request)))
     try refuseUnsupported(decoder.header)
-    return (decoder.header, makePlan(decoder, request, source))
+    let metadata = try outputMetadata(decoder, request)
+    return (decoder.header, makePlan(decoder, request, metadata, source))
   }
 
   /// Makes the picture. The output's bytes go to the sink that `openOutput` gives; it is asked for one only when the input's
@@ -39,11 +41,12 @@ public enum Downsampler {
     let source = request.deadline == nil ? source : TimedSource(source, deadline: deadline)
     var times = Report.Times()
     let total = Stopwatch()
-    let decoder = try CodecRegistry.decoder(for: source, available: openable(request))
+    let decoder = try CodecRegistry.decoder(for: source, options: request.readingOptions(available: openable(request)))
     try refuseUnsupported(decoder.header)
+    let metadata = try outputMetadata(decoder, request)
     times.header = total.elapsed
 
-    let plan = makePlan(decoder, request, source)
+    let plan = makePlan(decoder, request, metadata, source)
     guard plan.fits else { throw DownsampleError(.overBudget, plan.verdict) }
     let reservation = try reserve(plan, request, deadline)
     defer { reservation?.release() }
@@ -60,13 +63,12 @@ public enum Downsampler {
     try refuseUnsupported(header)
 
     var pipeline = Pipeline(
-      header: header, decoded: decoded, maxPixelSize: plan.outputSize.longEdge, format: request.format,
-      chroma: request.chroma)
+      header: header, decoded: decoded, maxPixelSize: plan.outputSize.longEdge, request: request)
     let late = LateSink(deadline: deadline)
     let stages = try pipeline.make(to: late)
     let encoder = try CodecRegistry.encoder(
       for: request.format, layout: pipeline.encoded,
-      settings: request.encoderSettings(for: pipeline), sink: output)
+      settings: request.encoderSettings(for: pipeline, metadata: metadata), sink: output)
     late.sink = encoder
     times.resample += watch.lap()
     while let band = try decoder.nextBand() {
@@ -91,7 +93,8 @@ public enum Downsampler {
         depth: pipeline.encoded.sampleType.byteCount * 8, hasAlpha: pipeline.encoded.hasAlpha,
         hasICCProfile: encoder.hasICCProfile),
       plan: plan, peakResidentBytes: Footprint.peakResidentBytes, times: times,
-      warnings: header.notes + plan.warnings + pipeline.warnings + encoder.warnings + hiddenMemoryWarnings(source))
+      warnings: header.notes + plan.warnings + decoder.warnings + pipeline.warnings + encoder.warnings
+        + hiddenMemoryWarnings(source))
   }
 
   /// What reading the header may hold.
@@ -99,13 +102,23 @@ public enum Downsampler {
     min(request.memory.available, request.ledger?.capacity ?? .max)
   }
 
-  private static func makePlan(_ decoder: ImageDecoder, _ request: Request, _ source: ByteSource) -> Plan {
+  /// What of the input's metadata goes into the output.
+  private static func outputMetadata(
+    _ decoder: ImageDecoder, _ request: Request
+  ) throws(DownsampleError) -> ImageMetadata {
+    if request.metadata == .none { return ImageMetadata() }
+    return try decoder.takeMetadata()
+  }
+
+  private static func makePlan(
+    _ decoder: ImageDecoder, _ request: Request, _ metadata: ImageMetadata, _ source: ByteSource
+  ) -> Plan {
     Allocator.trim()
     let state = request.memory.state
     // Others that run at once are in what is resident: a shared ledger counts them, and knows what there is in all.
     let available = request.ledger?.capacity ?? max(0, state.available - source.temporaryBytesInMemory)
     return Planner(
-      header: decoder.header, decoding: decoder.planner, request: request,
+      header: decoder.header, decoding: decoder.planner, request: request, metadata: metadata,
       memory: .init(
         resident: state.resident, peak: state.peak, available: available, ceiling: request.memory.ceiling,
         isLimitedByCeiling: state.isLimitedByCeiling && request.ledger == nil,

@@ -1,5 +1,6 @@
 import Budget
 import Codecs
+import Metadata
 import Raster
 
 /// What is wanted.
@@ -22,6 +23,23 @@ public struct Request: Sendable {
   public var chroma: ChromaSubsampling
   /// 1 to 9: more takes longer and makes HEIC and AVIF a little smaller.
   public var effort: Int
+  /// A JPEG of several scans. It is held whole while it is encoded.
+  public var isProgressive: Bool
+  /// Nil: as deep as the input, where the format holds that.
+  public var depth: SampleDepth?
+  public var color: OutputColor
+  /// How colours are converted, where they are.
+  public var intent: RenderingIntent
+  /// Samples are averaged as light, not as they are coded.
+  public var isLinear: Bool
+  public var kernel: ResamplingKernel
+  /// What lies under alpha in a format without it.
+  public var background: BackgroundColor
+  public var metadata: MetadataChoice
+  /// Positions are taken out of the metadata that are kept.
+  public var stripsGPS: Bool
+  /// What there is of a damaged picture is made, with warnings, instead of refusing it.
+  public var salvages: Bool
   /// Threads that may decode at once, 1 to 64. A plan takes fewer where that saves needed memory.
   public var threads: Int
   /// What the process may hold, in all.
@@ -37,7 +55,10 @@ public struct Request: Sendable {
   /// - Parameter overBudget: nil is `.refuse`, with an automatic size `.shrink`.
   public init(
     maxPixelSize: Int? = 2048, format: OutputFormat = .jpeg, quality: Int = 85,
-    chroma: ChromaSubsampling = .quarter, effort: Int = EncoderSettings.defaultEffort,
+    chroma: ChromaSubsampling = .quarter, effort: Int = EncoderSettings.defaultEffort, isProgressive: Bool = false,
+    depth: SampleDepth? = nil, color: OutputColor = .keep, intent: RenderingIntent = .relative, isLinear: Bool = false,
+    kernel: ResamplingKernel = .lanczos3, background: BackgroundColor = .white, metadata: MetadataChoice = .none,
+    stripsGPS: Bool = false, salvages: Bool = false,
     threads: Int = Request.defaultThreads, memory: MemoryBudget = MemoryBudget(), ledger: Ledger? = nil,
     overBudget: OverBudget? = nil, deadline: Duration? = nil
   ) {
@@ -46,6 +67,16 @@ public struct Request: Sendable {
     self.quality = quality
     self.chroma = chroma
     self.effort = effort
+    self.isProgressive = isProgressive
+    self.depth = depth
+    self.color = color
+    self.intent = intent
+    self.isLinear = isLinear
+    self.kernel = kernel
+    self.background = background
+    self.metadata = metadata
+    self.stripsGPS = stripsGPS
+    self.salvages = salvages
     self.threads = threads
     self.memory = memory
     self.ledger = ledger
@@ -59,10 +90,16 @@ public struct Request: Sendable {
     available < 30 * ByteCount.megabyte ? 512 : available < 80 * ByteCount.megabyte ? 1024 : 2048
   }
 
-  func encoderSettings(for pipeline: Pipeline) -> EncoderSettings {
+  /// - Parameter metadata: as it goes into the output.
+  func encoderSettings(for pipeline: Pipeline, metadata: ImageMetadata) -> EncoderSettings {
     EncoderSettings(
-      quality: quality, iccProfile: pipeline.iccProfile,
+      quality: quality, iccProfile: pipeline.iccProfile, metadata: metadata, isProgressive: isProgressive,
       chroma: format.chroma(asked: chroma, size: pipeline.encoded.size), effort: effort)
+  }
+
+  /// What of the file is read.
+  func readingOptions(available: Int) -> ReadingOptions {
+    ReadingOptions(available: available, keepsMetadata: metadata != .none, salvages: salvages)
   }
 
   func validate() throws(DownsampleError) {

@@ -1,5 +1,6 @@
 import Budget
 import Codecs
+import Metadata
 import Raster
 
 // The types of the layers below that callers meet, so that `import Downsample` is all they need.
@@ -16,4 +17,7 @@ public typealias Ledger = Budget.Ledger
 public typealias MemoryBudget = Budget.MemoryBudget
 public typealias OutputFormat = Codecs.OutputFormat
 public typealias ChromaSubsampling = Codecs.ChromaSubsampling
+public typealias MetadataChoice = Metadata.MetadataChoice
 public typealias PixelSize = Raster.PixelSize
+public typealias RenderingIntent = Raster.RenderingIntent
+public typealias ResamplingKernel = Raster.ResamplingKernel

@@ -49,6 +49,8 @@ extension Invocation {
     if memory == nil { memory = try Memory.fromEnvironment() }
     return Request(
       maxPixelSize: maxPixelSize, format: format, quality: quality, chroma: chroma, effort: effort,
+      isProgressive: isProgressive, depth: depth, color: color, intent: intent, isLinear: isLinear, kernel: kernel,
+      background: background, metadata: metadata, stripsGPS: stripsGPS, salvages: salvages,
       threads: threads ?? Request.defaultThreads,
       memory: memory?.budget ?? MemoryBudget(), overBudget: overBudget, deadline: deadline)
   }

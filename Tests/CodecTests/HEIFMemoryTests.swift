@@ -63,9 +63,9 @@ import Testing
         $0.codec = codec
         $0.quality = 100
       }
-      _ = try CodecRegistry.decoder(for: Bytes(file), available: 4 * file.count)
+      _ = try CodecRegistry.decoder(for: Bytes(file), options: ReadingOptions(available: 4 * file.count))
       let error = #expect(throws: DownsampleError.self) {
-        try CodecRegistry.decoder(for: Bytes(file), available: 2 * file.count)
+        try CodecRegistry.decoder(for: Bytes(file), options: ReadingOptions(available: 2 * file.count))
       }
       #expect(error?.code == .overBudget, "\(String(describing: error))")
     }

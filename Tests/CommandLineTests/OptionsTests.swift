@@ -33,7 +33,10 @@ import Testing
   }
 
   @Test func everyOptionOfTheTableSetsSomething() throws {
-    let words = ["--format": "png", "--over-budget": "shrink", "--chroma": "444"]
+    let words = [
+      "--format": "png", "--over-budget": "shrink", "--chroma": "444", "--depth": "16", "--color": "p3",
+      "--intent": "perceptual", "--kernel": "box", "--background": "black", "--metadata": "all",
+    ]
     for spec in OptionTable.all {
       var request = Invocation()
       switch spec.value {

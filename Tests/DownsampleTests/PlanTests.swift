@@ -2,6 +2,7 @@ import Budget
 import CPictures
 import Codecs
 import Foundation
+import Metadata
 import Raster
 import TestPictures
 import Testing
@@ -43,6 +44,7 @@ private struct Strategies: DecodingPlanner {
         kind: "TEST", codedSize: Self.size, depth: 8, colorModel: .rgb, arrangement: .sequential),
       decoding: Strategies(make: strategies),
       request: Request(maxPixelSize: max, memory: .init(ceiling: ceiling), overBudget: overBudget),
+      metadata: ImageMetadata(),
       memory: .init(
         resident: 10 * mb, available: available, ceiling: ceiling,
         isLimitedByCeiling: ceiling - 10 * mb == available, canSpill: { canSpill })

@@ -1,4 +1,5 @@
 import CHEIF
+import Metadata
 import Raster
 
 /// HEIC and AVIF by libheif: grids a row of tiles at a time, anything else whole; native planes always.
@@ -16,8 +17,7 @@ final class HEIFDecoder: ImageDecoder {
     deinit { cheif_close(reader) }
   }
 
-  /// - Parameter available: bytes that opening may hold.
-  init(source: ByteSource, available: Int) throws(DownsampleError) {
+  init(source: ByteSource, options: ReadingOptions = ReadingOptions()) throws(DownsampleError) {
     try source.makeSeekable()
     bridge = SourceBridge(source)
     var error = cheif_error()
@@ -26,7 +26,7 @@ final class HEIFDecoder: ImageDecoder {
       read: { context, offset, buffer, count in
         Int64(SourceBridge.from(context).read(buffer, count: Int(count), at: Int(offset)))
       }, size: Int64(source.byteCount ?? 0),
-      may_go_on: { SourceBridge.from($0).mayGoOn() }, most_bytes: Int64(max(1, available)))
+      may_go_on: { SourceBridge.from($0).mayGoOn() }, most_bytes: Int64(max(1, options.available)))
     guard let reader = cheif_open(callbacks, &error) else { throw Self.failure(error, bridge) }
     handle = Handle(reader: reader)
     file = cheif_get_header(reader)
@@ -70,6 +70,10 @@ final class HEIFDecoder: ImageDecoder {
   }
 
   var planner: any DecodingPlanner { HEIFPlanner(file: file, header: header) }
+
+  func takeMetadata() throws(DownsampleError) -> ImageMetadata { ImageMetadata() }
+
+  let warnings: [String] = []
 
   func begin(_ strategy: DecodingStrategy, resources: DecodingResources) throws(DownsampleError) -> DecodedLayout {
     threads = strategy.threads

@@ -1,4 +1,5 @@
 import CJPEG
+import Metadata
 import Raster
 
 /// JPEG by libjpeg-turbo: its inverse DCT makes the pre-shrink, and gray and YCbCr stay the planes that were coded.
@@ -14,7 +15,7 @@ final class JPEGDecoder: ImageDecoder {
     deinit { cjpeg_close(reader) }
   }
 
-  init(source: ByteSource) throws(DownsampleError) {
+  init(source: ByteSource, options: ReadingOptions = ReadingOptions()) throws(DownsampleError) {
     bridge = JPEGBridge(source)
     var error = cjpeg_error()
     guard let reader = cjpeg_open(bridge.callbacks, &error) else { throw Self.failure(error, bridge) }
@@ -69,6 +70,10 @@ final class JPEGDecoder: ImageDecoder {
   var planner: any DecodingPlanner {
     JPEGPlanner(file: file, size: header.codedSize, fileBytes: bridge.source.source.byteCount)
   }
+
+  func takeMetadata() throws(DownsampleError) -> ImageMetadata { ImageMetadata() }
+
+  let warnings: [String] = []
 
   func begin(_ strategy: DecodingStrategy, resources: DecodingResources) throws(DownsampleError) -> DecodedLayout {
     let detail = strategy.detail as! JPEGPlanner.Detail

@@ -16,7 +16,7 @@ final class JPEGEncoder: ImageEncoder {
 
   /// What encoding will hold: our block of output, libjpeg's tables, the rows that wait until a row of MCUs is complete, those
   /// by which luma is ahead of chroma among them, and libjpeg's own rows where it converts from RGB.
-  static func memory(layout: EncodedLayout) -> [MemoryUse] {
+  static func memory(layout: EncodedLayout, settings: EncoderSettings) -> [MemoryUse] {
     let width = (layout.size.width + 31) & ~15
     let rows =
       switch layout.color {

@@ -1,5 +1,6 @@
 import Budget
 import CPNG
+import Metadata
 import Raster
 
 /// PNG by libpng: a row at a time as it inflates, an interlaced picture pass by pass.
@@ -14,7 +15,7 @@ final class PNGDecoder: ImageDecoder {
     deinit { cpng_close(reader) }
   }
 
-  init(source: ByteSource) throws(DownsampleError) {
+  init(source: ByteSource, options: ReadingOptions = ReadingOptions()) throws(DownsampleError) {
     bridge = SourceBridge(source)
     var error = cpng_error()
     let callbacks = cpng_source(context: bridge.context) { context, buffer, count in
@@ -47,6 +48,10 @@ final class PNGDecoder: ImageDecoder {
   }
 
   var planner: any DecodingPlanner { PNGPlanner(file: file) }
+
+  func takeMetadata() throws(DownsampleError) -> ImageMetadata { ImageMetadata() }
+
+  let warnings: [String] = []
 
   func begin(_ strategy: DecodingStrategy, resources: DecodingResources) throws(DownsampleError) -> DecodedLayout {
     var error = cpng_error()

@@ -30,7 +30,7 @@ final class PNGEncoder: ImageEncoder {
         width: UInt32(layout.size.width), height: UInt32(layout.size.height), channels: Int32(plane.channels),
         bytes_per_sample: Int32(plane.sampleType.byteCount), compression: Self.compression, icc: icc.baseAddress,
         icc_bytes: icc.count,
-        limit: Self.memory(layout: layout, iccProfileBytes: icc.count).totalBytes)
+        limit: Self.memory(layout: layout, settings: settings).totalBytes)
       return cpng_create(callbacks, &description, &iccTaken, &error)
     }
     guard let writer else { throw Self.failure(error, bridge) }

@@ -3,9 +3,8 @@ import Raster
 
 extension PNGEncoder {
   /// What libpng and zlib hold while they encode.
-  ///
-  /// - Parameter iccProfileBytes: of the profile that is written.
-  static func memory(layout: EncodedLayout, iccProfileBytes: Int = 0) -> [MemoryUse] {
+  static func memory(layout: EncodedLayout, settings: EncoderSettings) -> [MemoryUse] {
+    let iccProfileBytes = settings.iccProfile.count
     let plane = layout.planes[0]
     // This row, the one above, and two to try filters in, each with a byte for the filter.
     let rows = 4 * (plane.bytesPerRow + 1)

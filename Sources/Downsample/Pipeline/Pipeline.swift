@@ -28,8 +28,8 @@ struct Pipeline {
   }
 
   /// Without `decoded.planes` of other sizes than the header's, nothing here fails.
-  init(header: ImageHeader, decoded: DecodedLayout, maxPixelSize: Int, format: OutputFormat, chroma: ChromaSubsampling)
-  {
+  init(header: ImageHeader, decoded: DecodedLayout, maxPixelSize: Int, request: Request) {
+    let format = request.format
     self.header = header
     self.decoded = decoded
     let size = header.size.fitted(to: maxPixelSize)
@@ -38,7 +38,7 @@ struct Pipeline {
     let keepsAlpha = decoded.alpha != .none && format.holdsAlpha
     // Alpha, or another plane, of 8 bits beside deeper ones: 8 is what all of them have.
     let isDeep = format.holdsDeepSamples && decoded.planes.allSatisfy { $0.layout.sampleType == .uint16 }
-    let isQuarter = format.codesColorDifferences && format.chroma(asked: chroma, size: size) == .quarter
+    let isQuarter = format.codesColorDifferences && format.chroma(asked: request.chroma, size: size) == .quarter
     let color = Self.encodedColor(decoded, isQuarter: isQuarter)
     convertsToSRGB =
       format.codesColorDifferences && (color == .rgb || color == .ycbcr420)
@@ -49,7 +49,8 @@ struct Pipeline {
     let stored = EncodedLayout(
       size: target, color: encoded.color, hasAlpha: encoded.hasAlpha, sampleType: encoded.sampleType
     ).planes
-    stages = colorStages(to: stored)
+    stages = Resampling(header: header, decoded: decoded, target: target, form: resampledForm).stages
+    if case .cmyk(let isInverted) = decoded.color { stages.append(fromCMYK(isInverted: isInverted, to: stored[0])) }
     if convertsToSRGB { stages.append(toSRGB(stored[0])) }
     if header.orientation != .up {
       stages.append(
@@ -58,6 +59,18 @@ struct Pipeline {
           try OrientStage(planes: stored, orientation: header.orientation, next: next)
         })
     }
+  }
+
+  /// What comes from resampling.
+  private var resampledForm: RowForm {
+    let color: RowForm.Color =
+      switch (decoded.color, encoded.color) {
+      case (.cmyk, _): .cmyk
+      case (_, .gray): .gray
+      case (_, .rgb): .rgb
+      case (_, .ycbcr420): .ycbcr420
+      }
+    return RowForm(color: color, hasAlpha: encoded.hasAlpha, sampleType: encoded.sampleType)
   }
 
   /// What each stage will hold.
@@ -113,34 +126,6 @@ struct Pipeline {
     }
   }
 
-  private func colorStages(to stored: [PlaneLayout]) -> [PipelineStage] {
-    if decoded.alpha != .none { return alphaStages(to: stored[0]) }
-    switch decoded.color {
-    case .gray(let isFullRange):
-      return [
-        resample(to: stored) { source, output, _ in
-          ColorMatrix.fullRange(from: source.maximum, isFullRange: isFullRange, isDifference: false, to: output.maximum)
-        }
-      ]
-    case .rgb: return [resample(to: stored)]
-    case .rgbPlanes:
-      let planes = decoded.planes.map { _ in Self.plane(of: target, like: stored[0]) }
-      let parts = resampling(to: planes)
-      return [resample(parts), Self.interleave(planes, to: stored[0], after: parts)]
-    case .ycbcr(let matrix):
-      if encoded.color == .ycbcr420 {
-        return [resample(to: stored, subsampling: 2, mapping: Self.mapping(for: matrix))]
-      }
-      let planes = decoded.planes.map { _ in Self.plane(of: target, like: stored[0]) }
-      let parts = resampling(to: planes, mapping: Self.mapping(for: matrix))
-      return [resample(parts), Self.matrix(matrix, planes, to: stored[0], after: parts)]
-    case .cmyk(let isInverted):
-      var ink = stored[0]
-      ink.channels = 4
-      return [resample(to: [ink]), fromCMYK(isInverted: isInverted, to: stored[0])]
-    }
-  }
-
   private func fromCMYK(isInverted: Bool, to output: PlaneLayout) -> PipelineStage {
     let profile = iccProfile
     let use = profileUse
@@ -154,141 +139,6 @@ struct Pipeline {
       }
       use.isSpent = true
       return stage
-    }
-  }
-
-  private static func interleave(_ planes: [PlaneLayout], to output: PlaneLayout, after parts: [ResampleStage.Plane])
-    -> PipelineStage
-  {
-    let rowsAhead = ResampleStage.rowsAhead(planes: parts)
-    return PipelineStage(
-      "interleaving", bytes: JoinStage.byteCount(planes: planes, output: output, rowsAhead: rowsAhead)
-    ) { next throws(DownsampleError) in
-      try ColorStages.interleave(planes: planes, output: output, rowsAhead: rowsAhead, next: next)
-    }
-  }
-
-  private static func matrix(
-    _ matrix: ColorMatrix, _ planes: [PlaneLayout], to output: PlaneLayout, after parts: [ResampleStage.Plane]
-  ) -> PipelineStage {
-    let rowsAhead = ResampleStage.rowsAhead(planes: parts)
-    return PipelineStage(
-      "colour matrix", bytes: JoinStage.byteCount(planes: planes, output: output, rowsAhead: rowsAhead)
-    ) { next throws(DownsampleError) in
-      try ColorStages.matrix(matrix, planes: planes, output: output, rowsAhead: rowsAhead, next: next)
-    }
-  }
-
-  /// Colour with alpha becomes interleaved pixels of the source's size, is multiplied by alpha, resampled and divided again, or
-  /// laid over white where the output has no alpha.
-  private func alphaStages(to output: PlaneLayout) -> [PipelineStage] {
-    let source = decoded.planes[0]
-    let isPlanar = decoded.planes.count > 1
-    let isDeep = decoded.planes.allSatisfy { $0.layout.sampleType == .uint16 }
-    var pixels = source.layout
-    if isPlanar {
-      pixels = PlaneLayout(
-        width: header.crop.width, height: header.crop.height, channels: decoded.planes.count,
-        sampleType: isDeep ? .uint16 : .uint8, maximum: isDeep ? 65535 : 255)
-    }
-    let premultiplied = ColorStages.premultipliedLayout(of: pixels)
-    var resampled = premultiplied
-    resampled.width = target.width
-    resampled.height = target.height
-    let box =
-      isPlanar
-      ? SourceBox(x: 0, y: 0, width: Double(pixels.width), height: Double(pixels.height)) : source.box
-    let geometry = PlaneGeometry(target: target, subsampling: 1, orientation: header.orientation)
-    let part = geometry.stage(from: .init(layout: premultiplied, box: box), to: resampled, mapping: nil)
-    let isPremultiplied = decoded.alpha == .premultiplied
-    var stages = isPlanar ? fullSizeStages(to: pixels) : []
-    stages.append(
-      PipelineStage("premultiplying", bytes: MapStage.byteCount(output: premultiplied)) {
-        next throws(DownsampleError) in
-        try ColorStages.premultiply(input: pixels, isPremultiplied: isPremultiplied, next: next)
-      })
-    stages.append(resample([part]))
-    stages.append(
-      encoded.hasAlpha
-        ? PipelineStage("unpremultiplying", bytes: MapStage.byteCount(output: output)) { next throws(DownsampleError) in
-          try ColorStages.unpremultiply(input: resampled, output: output, next: next)
-        }
-        : PipelineStage("flattening", bytes: MapStage.byteCount(output: output)) { next throws(DownsampleError) in
-          try ColorStages.flatten(input: resampled, output: output, next: next)
-        })
-    return stages
-  }
-
-  /// Planes to interleaved pixels of the picture's own size: chroma, and an alpha plane of another size, are resampled to it.
-  private func fullSizeStages(to pixels: PlaneLayout) -> [PipelineStage] {
-    let plane = Self.plane(of: header.crop.size, like: pixels)
-    let planes = decoded.planes.map { _ in plane }
-    var mapping: Mapping = Self.proportional
-    switch decoded.color {
-    case .ycbcr(let matrix): mapping = Self.mapping(for: matrix)
-    case .gray(let isFullRange):
-      mapping = { source, output, _ in
-        ColorMatrix.fullRange(from: source.maximum, isFullRange: isFullRange, isDifference: false, to: output.maximum)
-      }
-    default: break
-    }
-    let alpha = planes.count - 1
-    let geometry = PlaneGeometry(target: header.crop.size, subsampling: 1, orientation: .up)
-    let parts = decoded.planes.enumerated().map { index, source in
-      geometry.stage(
-        from: source, to: plane, mapping: (index == alpha ? Self.proportional : mapping)(source.layout, plane, index))
-    }
-    if case .ycbcr(let matrix) = decoded.color {
-      return [resample(parts), Self.matrix(matrix, planes, to: pixels, after: parts)]
-    }
-    return [resample(parts), Self.interleave(planes, to: pixels, after: parts)]
-  }
-
-  /// How the values of a plane become the output's.
-  private typealias Mapping =
-    @Sendable (_ source: PlaneLayout, _ output: PlaneLayout, _ index: Int) -> PlaneResampler.Mapping?
-
-  private static let proportional: Mapping = { _, _, _ in nil }
-
-  private static func mapping(for matrix: ColorMatrix) -> Mapping {
-    { source, output, index in
-      ColorMatrix.fullRange(
-        from: source.maximum, isFullRange: matrix.isFullRange, isDifference: matrix.number != 0 && index > 0,
-        to: output.maximum)
-    }
-  }
-
-  private static func plane(of size: PixelSize, like layout: PlaneLayout) -> PlaneLayout {
-    PlaneLayout(
-      width: size.width, height: size.height, channels: 1, sampleType: layout.sampleType, maximum: layout.maximum)
-  }
-
-  /// Where each decoded plane's samples go in the output's.
-  private func resampling(
-    to planes: [PlaneLayout], subsampling: Int = 1, mapping: Mapping = Pipeline.proportional
-  ) -> [ResampleStage.Plane] {
-    zip(decoded.planes, planes).enumerated().map { index, pair in
-      let geometry = PlaneGeometry(
-        target: target, subsampling: index == 0 ? 1 : subsampling, orientation: header.orientation)
-      return geometry.stage(from: pair.0, to: pair.1, mapping: mapping(pair.0.layout, pair.1, index))
-    }
-  }
-
-  private func resample(
-    to planes: [PlaneLayout], subsampling: Int = 1, mapping: Mapping = Pipeline.proportional
-  ) -> PipelineStage {
-    resample(resampling(to: planes, subsampling: subsampling, mapping: mapping))
-  }
-
-  private func resample(_ parts: [ResampleStage.Plane]) -> PipelineStage {
-    if decoded.order == .adam7 {
-      return PipelineStage("resampling, pass by pass", bytes: Adam7Stage.byteCount(plane: parts[0])) {
-        next throws(DownsampleError) in
-        try Adam7Stage(plane: parts[0], next: next)
-      }
-    }
-    return PipelineStage("resampling", bytes: ResampleStage.byteCount(planes: parts)) { next throws(DownsampleError) in
-      try ResampleStage(planes: parts, next: next)
     }
   }
 }

@@ -1,5 +1,6 @@
 import Budget
 import Codecs
+import Metadata
 import Raster
 
 /// Makes plans: a pure function of the header, the request and what memory there is.
@@ -7,6 +8,8 @@ struct Planner {
   let header: ImageHeader
   let decoding: any DecodingPlanner
   let request: Request
+  /// As it goes into the output.
+  let metadata: ImageMetadata
   let memory: MemoryState
 
   /// What memory there is, in bytes, when a plan is made.
@@ -98,8 +101,7 @@ struct Planner {
 
   private func candidate(_ strategy: DecodingStrategy, _ maxPixelSize: Int) -> Candidate {
     let pipeline = Pipeline(
-      header: header, decoded: strategy.layout, maxPixelSize: maxPixelSize, format: request.format,
-      chroma: request.chroma)
+      header: header, decoded: strategy.layout, maxPixelSize: maxPixelSize, request: request)
     var stages = [Plan.Stage(name: "code and tables", bytes: Self.codeBytes, phase: .throughout)]
     func add(_ uses: [MemoryUse], _ phase: Plan.Phase) {
       stages += uses.filter { $0.bytes > 0 }.map { Plan.Stage(name: $0.name, bytes: $0.bytes, phase: phase) }
@@ -108,7 +110,7 @@ struct Planner {
     if let spillable = strategy.spillable { add([MemoryUse(spillable.name, spillable.share)], .throughout) }
     add(strategy.passing, .beforeRows)
     add(pipeline.memory, .rows)
-    let settings = request.encoderSettings(for: pipeline)
+    let settings = request.encoderSettings(for: pipeline, metadata: metadata)
     add(CodecRegistry.encoderMemory(for: request.format, layout: pipeline.encoded, settings: settings), .rows)
 
     func total(_ phase: Plan.Phase) -> Int {

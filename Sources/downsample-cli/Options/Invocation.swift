@@ -1,5 +1,7 @@
 import Codecs
 import Downsample
+import Metadata
+import Raster
 
 /// What the command line asks for: the values of its options, with their defaults, and its operands.
 struct Invocation: Equatable {
@@ -13,6 +15,18 @@ struct Invocation: Equatable {
   var chroma = ChromaSubsampling.quarter
   /// Of a HEIC or AVIF, 1 to 9.
   var effort = EncoderSettings.defaultEffort
+  /// Of a JPEG.
+  var isProgressive = false
+  /// Nil: as the input.
+  var depth: SampleDepth?
+  var color = OutputColor.keep
+  var intent = RenderingIntent.relative
+  var isLinear = false
+  var kernel = ResamplingKernel.lanczos3
+  var background = BackgroundColor.white
+  var metadata = MetadataChoice.none
+  var stripsGPS = false
+  var salvages = false
   /// Nil: the output name's extension says it.
   var format: OutputFormat?
   var noClobber = false

@@ -1,5 +1,6 @@
 import Codecs
 import Downsample
+import Metadata
 import Raster
 
 /// Every option there is. A new one is an entry here and a property of `Invocation`.
@@ -28,6 +29,43 @@ enum OptionTable {
       "--effort", range: 1...9, commands: [.make, .plan],
       help: "How hard to try to make a HEIC or AVIF small, from 1 to 9. Default: 2."
     ) { $0.effort = $1 },
+    .flag("--progressive", commands: [.make, .plan], help: "Write a progressive JPEG.") { $0.isProgressive = true },
+    .choice(
+      "--depth", "BITS", of: SampleDepth.self, commands: [.make, .plan],
+      help: "8 or 16 bits a sample. Default: what the input has, where the format holds it: 16 in PNG."
+    ) { $0.depth = $1 },
+    .choice(
+      "--color", "SPACE", of: OutputColor.self, aliases: ["display-p3": .p3], commands: [.make, .plan],
+      help: "The colour space of the result: keep the input's, or convert to srgb or p3 (Display P3). Default: keep."
+    ) { $0.color = $1 },
+    .choice(
+      "--intent", "INTENT", of: RenderingIntent.self, commands: [.make, .plan],
+      help:
+        "How colours are converted: perceptual, relative (with black point compensation), saturation or absolute. Default: relative."
+    ) { $0.intent = $1 },
+    .flag(
+      "--linear", commands: [.make, .plan], help: "Average light, not coded values: slower, and more memory."
+    ) { $0.isLinear = true },
+    .choice(
+      "--kernel", "NAME", of: ResamplingKernel.self, commands: [.make, .plan],
+      help: "The filter to resample with: box, triangle, catrom, mitchell, lanczos2 or lanczos3. Default: lanczos3."
+    ) { $0.kernel = $1 },
+    .text(
+      "--background", "COLOR", commands: [.make, .plan],
+      help: "What lies under alpha in a JPEG: a CSS colour such as white, #ff8800 or rgb(0 128 255). Default: white."
+    ) { (invocation, text) throws(DownsampleError) in invocation.background = try BackgroundColor(css: text) },
+    .choice(
+      "--metadata", "WHAT", of: MetadataChoice.self, commands: [.make, .plan],
+      help:
+        "Which of EXIF, XMP and IPTC to keep: none, rights (copyright and creator) or all. Orientation, sizes and thumbnails are set right. Default: none."
+    ) { $0.metadata = $1 },
+    .flag(
+      "--strip-gps", commands: [.make, .plan], help: "Take positions out of the metadata that --metadata keeps."
+    ) { $0.stripsGPS = true },
+    .flag(
+      "--salvage", commands: [.make, .plan],
+      help: "Make what there is of a damaged picture, with a warning, instead of refusing it."
+    ) { $0.salvages = true },
     .text(
       "--memory", "SIZE|auto", commands: [.make, .plan],
       help:

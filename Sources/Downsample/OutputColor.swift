@@ -1,0 +1,30 @@
+/// The colour space of the output.
+public enum OutputColor: String, Sendable, CaseIterable {
+  /// The input's.
+  case keep
+  /// IEC 61966-2-1.
+  case srgb
+  /// Display P3: the primaries of SMPTE EG 432-1 with D65 and sRGB's transfer function.
+  case p3
+}
+
+/// Bits of a sample in the output, where the format has a choice.
+public enum SampleDepth: String, Sendable, CaseIterable {
+  case eight = "8"
+  case sixteen = "16"
+}
+
+/// An opaque colour in sRGB, 0 to 1 each.
+public struct BackgroundColor: Sendable, Equatable {
+  public var red: Double
+  public var green: Double
+  public var blue: Double
+
+  public init(red: Double, green: Double, blue: Double) {
+    self.red = red
+    self.green = green
+    self.blue = blue
+  }
+
+  public static let white = BackgroundColor(red: 1, green: 1, blue: 1)
+}

@@ -1,0 +1,7 @@
+/// Which of a picture's metadata go into the output. Colour is not among them: it is always written.
+public enum MetadataChoice: String, Sendable, CaseIterable {
+  case none
+  /// Copyright, creator and credit alone.
+  case rights
+  case all
+}
