@@ -20,7 +20,9 @@ let package = Package(
     .systemLibrary(name: "CLibLCMS", providers: [.apt(["liblcms2-dev"])]),
 
     .target(name: "CJPEG", dependencies: ["CLibJPEG"], cSettings: strictC),
-    .target(name: "CPNG", dependencies: ["CLibPNG"], cSettings: strictC),
+    // zlib is what libpng needs itself: the text chunks that hold metadata are inflated with it.
+    .target(
+      name: "CPNG", dependencies: ["CLibPNG"], cSettings: strictC, linkerSettings: [.linkedLibrary("z")]),
     .target(name: "CHEIF", dependencies: ["CLibHEIF"], cSettings: strictC),
     .target(name: "CColor", dependencies: ["CLibLCMS"], cSettings: strictC),
     .target(name: "CKernels", cSettings: strictC),

@@ -34,27 +34,37 @@ static uint32_t checksum(uint32_t crc, const uint8_t *bytes, size_t count) {
   return crc;
 }
 
-// Reads a chunk's data and CRC, of which the first `kept_bytes` are kept: 1 when it is whole and sound, 2 when damaged, else as
-// `fill`.
-static int read_chunk(cpng_chunks *chunks, uint32_t length, uint8_t *kept, size_t kept_bytes) {
-  uint8_t block[4096];
-  uint32_t crc = checksum(~(uint32_t)0, chunks->head + 4, 4);
-  for (uint32_t done = 0; done < length;) {
-    const size_t part = length - done < sizeof block ? length - done : sizeof block;
-    const int status = fill(chunks, block, part);
-    if (status <= 0) return status;
-    crc = checksum(crc, block, part);
-    if (done < kept_bytes) memcpy(kept + done, block, kept_bytes - done < part ? kept_bytes - done : part);
-    done += (uint32_t)part;
-  }
-  const int status = fill(chunks, block, 4);
-  if (status <= 0) return status;
-  return big_endian(block) == ~crc ? 1 : 2;
+// The data of the chunk that has begun, in parts: read_part as often as wanted, then end_chunk. All give 1 when done, else as
+// `fill`; end_chunk 2 where the CRC is wrong.
+static void begin_chunk(cpng_chunks *chunks) {
+  chunks->part_left = big_endian(chunks->head);
+  chunks->part_crc = checksum(~(uint32_t)0, chunks->head + 4, 4);
 }
 
-static int skip_chunk(cpng_chunks *chunks, uint32_t length) {
+static int read_part(cpng_chunks *chunks, uint8_t *buffer, size_t count) {
+  const int status = fill(chunks, buffer, count);
+  if (status <= 0) return status;
+  chunks->part_crc = checksum(chunks->part_crc, buffer, count);
+  chunks->part_left -= (uint32_t)count;
+  return 1;
+}
+
+static int end_chunk(cpng_chunks *chunks) {
   uint8_t block[4096];
-  for (uint64_t left = (uint64_t)length + 4; left > 0;) {
+  int status = 1;
+  while (chunks->part_left > 0 && status > 0) {
+    status = read_part(chunks, block, chunks->part_left < sizeof block ? chunks->part_left : sizeof block);
+  }
+  if (status > 0) status = fill(chunks, block, 4);
+  if (status <= 0) return status;
+  if (big_endian(block) == ~chunks->part_crc) return 1;
+  cpng_count_damaged(&chunks->damaged, (const char *)chunks->head + 4);
+  return 2;
+}
+
+static int skip_rest(cpng_chunks *chunks) {
+  uint8_t block[4096];
+  for (uint64_t left = (uint64_t)chunks->part_left + 4; left > 0;) {
     const size_t part = left < sizeof block ? (size_t)left : sizeof block;
     const int status = fill(chunks, block, part);
     if (status <= 0) return status;
@@ -63,44 +73,129 @@ static int skip_chunk(cpng_chunks *chunks, uint32_t length) {
   return 1;
 }
 
-static int read_exif(cpng_chunks *chunks, uint32_t length) {
-  const size_t bytes = length < CPNG_MOST_EXIF ? length : CPNG_MOST_EXIF;
-  uint8_t *exif = malloc(bytes ? bytes : 1);
-  if (!exif) {
-    chunks->lacks_memory = true;
-    return -1;
-  }
-  const int status = read_chunk(chunks, length, exif, bytes);
+static uint8_t *allocate(cpng_chunks *chunks, size_t bytes) {
+  uint8_t *const pointer = malloc(bytes ? bytes : 1);
+  chunks->lacks_memory |= !pointer;
+  return pointer;
+}
+
+// Whether EXIF of so many bytes is kept, and how much of it: all that is wanted for the orientation is at the beginning.
+static bool is_exif_kept(const cpng_chunks *chunks, uint32_t length, size_t *bytes) {
+  *bytes = length < CPNG_MOST_EXIF ? length : CPNG_MOST_EXIF;
+  if (chunks->keeps_metadata && length <= CPNG_MOST_METADATA) *bytes = length;
+  return !chunks->has_exif;
+}
+
+static int read_exif(cpng_chunks *chunks, size_t bytes) {
+  uint8_t *const exif = allocate(chunks, bytes);
+  if (!exif) return -1;
+  int status = read_part(chunks, exif, bytes);
+  chunks->metadata.left_out |= chunks->keeps_metadata && chunks->part_left > 0;
+  if (status > 0) status = end_chunk(chunks);
   if (status != 1) {
     free(exif);
     return status;
   }
-  chunks->exif = exif;
-  chunks->exif_bytes = bytes;
+  cpng_take_exif(&chunks->metadata, exif, bytes);
+  chunks->has_exif = true;
   return 1;
 }
 
-static int read_cicp(cpng_chunks *chunks) {
-  const int status = read_chunk(chunks, 4, chunks->cicp, 4);
-  chunks->has_cicp = status == 1;
+static int read_text(cpng_chunks *chunks) {
+  const uint32_t length = chunks->part_left;
+  uint8_t beginning[CPNG_TEXT_BEGINNING];
+  const size_t known = length < sizeof beginning ? length : sizeof beginning;
+  const int begun = read_part(chunks, beginning, known);
+  if (begun <= 0) return begun;
+  if (!cpng_is_metadata(chunks->head + 4, beginning, known)) return skip_rest(chunks);
+  if (chunks->has_data || length > CPNG_MOST_TEXT) {
+    chunks->has_late_metadata |= chunks->has_data && !chunks->has_tail_metadata;
+    chunks->metadata.left_out |= !chunks->has_data;
+    return skip_rest(chunks);
+  }
+  uint8_t *const text = allocate(chunks, length);
+  if (!text) return -1;
+  memcpy(text, beginning, known);
+  int status = read_part(chunks, text + known, length - known);
+  if (status > 0) status = end_chunk(chunks);
+  if (status == 1) cpng_take_text(&chunks->metadata, chunks->head + 4, text, length);
+  free(text);
   return status;
+}
+
+// Colour is given by chunks of fixed lengths. The first of each that is sound counts.
+static int read_color(cpng_chunks *chunks, bool *has, size_t length, uint8_t *body) {
+  if (*has || chunks->part_left != length) return skip_rest(chunks);
+  int status = read_part(chunks, body, length);
+  if (status > 0) status = end_chunk(chunks);
+  *has = status == 1;
+  return status;
+}
+
+static int take_color(cpng_chunks *chunks, const uint8_t *type, bool *is_color) {
+  cpng_color *const color = &chunks->color;
+  uint8_t body[32] = {0};
+  int status;
+  *is_color = true;
+  if (memcmp(type, "cICP", 4) == 0) return read_color(chunks, &color->has_cicp, 4, color->cicp);
+  if (memcmp(type, "sRGB", 4) == 0) return read_color(chunks, &color->has_srgb, 1, body);
+  if (memcmp(type, "gAMA", 4) == 0) {
+    status = read_color(chunks, &color->has_gamma, 4, body);
+    if (status == 1 && color->gamma == 0) color->gamma = big_endian(body);
+    return status;
+  }
+  if (memcmp(type, "cHRM", 4) == 0) {
+    const bool is_first = !color->has_chromaticities;
+    status = read_color(chunks, &color->has_chromaticities, 32, body);
+    for (size_t i = 0; is_first && status == 1 && i < 8; i++) color->chromaticities[i] = big_endian(body + 4 * i);
+    return status;
+  }
+  // Both were spelled otherwise until the third edition.
+  if (memcmp(type, "mDC", 3) == 0) {
+    status = read_color(chunks, &color->has_mastering, 24, body);
+    if (status == 1 && color->mastering_maximum == 0) color->mastering_maximum = big_endian(body + 16);
+    return status;
+  }
+  if (memcmp(type, "cLLI", 4) == 0 || memcmp(type, "cLLi", 4) == 0) {
+    status = read_color(chunks, &color->has_content_light, 8, body);
+    if (status == 1 && color->content_maximum == 0) color->content_maximum = big_endian(body);
+    return status;
+  }
+  *is_color = false;
+  return 1;
+}
+
+static bool is_text(const uint8_t *type) {
+  return memcmp(type, "tEXt", 4) == 0 || memcmp(type, "zTXt", 4) == 0 || memcmp(type, "iTXt", 4) == 0;
 }
 
 // Takes the chunk that has begun out of the file, or says that it passes.
 static int take_out(cpng_chunks *chunks, bool *passes) {
   const uint32_t length = big_endian(chunks->head);
-  const uint8_t *type = chunks->head + 4;
+  const uint8_t *const type = chunks->head + 4;
   const bool is_ancillary = (type[0] & 0x20) != 0;
-  const bool is_icc = memcmp(type, "iCCP", 4) == 0 && !chunks->has_icc && length <= MOST_ICC_CHUNK;
+  const bool is_icc = memcmp(type, "iCCP", 4) == 0 && !chunks->has_icc && !chunks->has_data && length <= MOST_ICC_CHUNK;
+  chunks->has_data |= memcmp(type, "IDAT", 4) == 0;
   // What is wrong with a length, libpng says.
   *passes = !is_ancillary || length > INT32_MAX || is_icc || memcmp(type, "tRNS", 4) == 0;
   if (*passes) {
     chunks->has_icc |= is_icc;
     return 1;
   }
-  if (memcmp(type, "eXIf", 4) == 0 && !chunks->exif) return read_exif(chunks, length);
-  if (memcmp(type, "cICP", 4) == 0 && !chunks->has_cicp && length == 4) return read_cicp(chunks);
-  return skip_chunk(chunks, length);
+  begin_chunk(chunks);
+  size_t bytes = 0;
+  if (memcmp(type, "eXIf", 4) == 0 && is_exif_kept(chunks, length, &bytes)) {
+    if (!chunks->has_data) return read_exif(chunks, bytes);
+    chunks->has_late_exif = true;
+  } else if (is_text(type) && chunks->keeps_metadata) {
+    return read_text(chunks);
+  } else if (!chunks->has_data) {
+    bool is_color = false;
+    const int status = take_color(chunks, type, &is_color);
+    if (is_color) return status;
+    chunks->is_animated |= memcmp(type, "acTL", 4) == 0;
+  }
+  return skip_rest(chunks);
 }
 
 // Reads on to the next bytes that pass.
@@ -132,4 +227,50 @@ ptrdiff_t cpng_chunks_read(cpng_chunks *chunks, uint8_t *buffer, size_t count) {
                                             count < chunks->body_left ? count : (size_t)chunks->body_left);
   if (got > 0) chunks->body_left -= (uint64_t)got;
   return got;
+}
+
+// MARK: The end of the file
+
+static bool is_letter(uint8_t c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
+
+// Whether whole chunks follow one another from here to the end, the last of them IEND.
+static bool is_chain(const uint8_t *bytes, size_t count) {
+  while (count >= 12) {
+    for (size_t i = 4; i < 8; i++)
+      if (!is_letter(bytes[i])) return false;
+    const uint32_t length = big_endian(bytes);
+    if (length > count - 12) return false;
+    if (memcmp(bytes + 4, "IEND", 4) == 0) return count == 12;
+    bytes += 12 + (size_t)length;
+    count -= 12 + (size_t)length;
+  }
+  return false;
+}
+
+static void take_late(cpng_chunks *chunks, const uint8_t *type, const uint8_t *data, uint32_t length) {
+  size_t bytes = 0;
+  if (memcmp(type, "eXIf", 4) == 0 && is_exif_kept(chunks, length, &bytes)) {
+    uint8_t *const exif = malloc(bytes ? bytes : 1);
+    if (!exif) return;
+    memcpy(exif, data, bytes);
+    cpng_take_exif(&chunks->metadata, exif, bytes);
+    chunks->has_exif = true;
+  } else if (chunks->keeps_metadata && cpng_is_metadata(type, data, length)) {
+    cpng_take_text(&chunks->metadata, type, data, length);
+    chunks->has_tail_metadata = true;
+  }
+}
+
+void cpng_chunks_take_tail(cpng_chunks *chunks, const uint8_t *bytes, size_t count) {
+  while (count >= 12 && !is_chain(bytes, count)) {
+    bytes++;
+    count--;
+  }
+  while (count > 12) {
+    const uint32_t length = big_endian(bytes);
+    const bool is_sound = big_endian(bytes + 8 + length) == ~checksum(~(uint32_t)0, bytes + 4, 4 + (size_t)length);
+    if (is_sound && (bytes[4] & 0x20) != 0) take_late(chunks, bytes + 4, bytes + 8, length);
+    bytes += 12 + (size_t)length;
+    count -= 12 + (size_t)length;
+  }
 }

@@ -1,4 +1,5 @@
 #include "common.h"
+#include "metadata.h"
 
 #include <stdalign.h>
 #include <stdio.h>
@@ -61,9 +62,22 @@ void cpng_on_error(png_structp png, png_const_charp text) {
   longjmp(errors->escape, 1);
 }
 
+void cpng_count_damaged(cpng_damaged *damaged, const char *type) {
+  if (damaged->count++ == 0) memcpy(damaged->type, type, 4);
+}
+
 void cpng_on_warning(png_structp png, png_const_charp text) {
-  (void)png;
-  (void)text;
+  cpng_errors *const errors = png_get_error_ptr(png);
+  const bool is_of_data = strncmp(text, "IDAT", 4) == 0;
+  if (strstr(text, "CRC error") && strlen(text) > 4) {
+    if (is_of_data) {
+      errors->damaged_data++;
+    } else {
+      cpng_count_damaged(&errors->damaged, text);
+    }
+  } else if (strstr(text, "Extra compressed data") || strstr(text, "Too much image data") || strstr(text, "Too many IDAT")) {
+    errors->has_extra_data = true;
+  }
 }
 
 const char *cpng_library_version(void) { return png_get_libpng_ver(NULL); }

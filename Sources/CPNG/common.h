@@ -31,9 +31,12 @@ typedef struct {
   cpng_error error;
   cpng_status pending;  // set by a callback before it leaves by png_error
   cpng_memory memory;
+  cpng_damaged damaged;    // what libpng warned of
+  uint32_t damaged_data;
+  bool has_extra_data;
 } cpng_errors;
 
-/// libpng's error and warning functions. The error pointer is a cpng_errors; warnings are not printed.
+/// libpng's error and warning functions. The error pointer is a cpng_errors; warnings are not printed, but counted.
 __attribute__((noreturn)) void cpng_on_error(png_structp png, png_const_charp text);
 void cpng_on_warning(png_structp png, png_const_charp text);
 

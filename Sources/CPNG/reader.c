@@ -14,9 +14,17 @@ struct cpng_reader {
   png_infop info;
   cpng_chunks chunks;
   cpng_header header;
-  size_t row_bytes;
-  uint32_t rows_left;  // of the picture or, when it is interlaced, of all passes
+  bool salvages;
+  bool has_ended;   // the source gave less than was asked for
+  bool is_over;     // libpng has failed, and is not asked again
+  bool lacks_end;
+  bool is_narrow;   // samples have the range of video
+  cpng_layout layout;
+  uint32_t rows_left;  // of the picture or, when it comes pass by pass, of all passes
   uint8_t *row;
+  uint8_t *picture;    // all rows, of an interlaced one that is held
+  bool is_filled;
+  char loss[160];
 };
 
 static void read_bytes(png_structp png, png_bytep buffer, size_t count) {
@@ -27,7 +35,10 @@ static void read_bytes(png_structp png, png_bytep buffer, size_t count) {
       reader->errors.pending = reader->chunks.lacks_memory ? CPNG_NO_MEMORY : CPNG_READ_FAILED;
       png_error(png, reader->chunks.lacks_memory ? "no memory for EXIF" : "reading failed");
     }
-    if (got == 0) png_error(png, "the file ends too early");
+    if (got == 0) {
+      reader->has_ended = true;
+      png_error(png, "the file ends before the picture begins");
+    }
     buffer += got;
     count -= (size_t)got;
   }
@@ -37,7 +48,8 @@ void cpng_close(cpng_reader *reader) {
   if (!reader) return;
   png_destroy_read_struct(&reader->png, &reader->info, NULL);
   cpng_release(&reader->errors.memory, reader->row);
-  free(reader->chunks.exif);
+  cpng_release(&reader->errors.memory, reader->picture);
+  cpng_free_metadata(&reader->chunks.metadata);
   free(reader);
 }
 
@@ -51,15 +63,12 @@ static void fill_header(cpng_reader *reader) {
   header->color_type = png_get_color_type(png, info);
   header->interlaced = png_get_interlace_type(png, info) != PNG_INTERLACE_NONE;
   header->has_alpha = (header->color_type & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(png, info, PNG_INFO_tRNS) != 0;
-  header->exif_bytes = reader->chunks.exif_bytes;
-  header->has_cicp = reader->chunks.has_cicp;
-  header->primaries = reader->chunks.cicp[0];
-  header->transfer = reader->chunks.cicp[1];
-  png_charp name = NULL;
-  png_bytep icc = NULL;
-  png_uint_32 icc_bytes = 0;
-  int method = 0;
-  if (png_get_iCCP(png, info, &name, &method, &icc, &icc_bytes) != 0) header->icc_bytes = icc_bytes;
+  header->is_animated = reader->chunks.is_animated;
+  header->has_exif = reader->chunks.has_exif;
+  header->color = reader->chunks.color;
+  // libpng uses a profile whatever its chunk's checksum says.
+  if (memcmp(reader->errors.damaged.type, "iCCP", 4) == 0) png_free_data(png, info, PNG_FREE_ICCP, -1);
+  header->lost_icc = reader->chunks.has_icc && !cpng_icc(reader).bytes;
 }
 
 static cpng_status check_size(const cpng_header *header, cpng_error *error) {
@@ -90,13 +99,15 @@ static cpng_status read_header(cpng_reader *reader, cpng_error *error) {
   return check_size(&reader->header, error);
 }
 
-cpng_reader *cpng_open(cpng_source source, cpng_error *error) {
+cpng_reader *cpng_open(cpng_source source, cpng_options options, cpng_error *error) {
   cpng_reader *reader = calloc(1, sizeof *reader);
   if (!reader) {
     cpng_fail(error, CPNG_NO_MEMORY, "no memory for a PNG decoder");
     return NULL;
   }
   reader->chunks.source = source;
+  reader->chunks.keeps_metadata = options.keeps_metadata;
+  reader->salvages = options.salvages;
   reader->errors.memory.limit = HEADER_LIMIT;
   reader->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &reader->errors, cpng_on_error, cpng_on_warning,
                                          &reader->errors.memory, cpng_png_malloc, cpng_png_free);
@@ -113,46 +124,117 @@ cpng_reader *cpng_open(cpng_source source, cpng_error *error) {
   return reader;
 }
 
-// Rows of all passes of Adam7 (PNG specification, 8.2); of those without columns there are none.
+// MARK: How much there is
+
+typedef struct {
+  uint32_t first_column, first_row, column_step, row_step;
+} pass_grid;
+
+// Adam7 (PNG specification, 8.2).
+enum { PASSES = 7 };
+static const pass_grid passes[PASSES] = {{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4},
+                                         {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}};
+
+static uint32_t steps(uint32_t size, uint32_t first, uint32_t step) {
+  return size > first ? (size - first + step - 1) / step : 0;
+}
+
+// Rows of all passes; of those without columns there are none.
 static uint32_t interlaced_rows(uint32_t width, uint32_t height) {
-  static const struct {
-    uint32_t first_column, first_row, step;
-  } passes[] = {{0, 0, 8}, {4, 0, 8}, {0, 4, 8}, {2, 0, 4}, {0, 2, 4}, {1, 0, 2}, {0, 1, 2}};
   uint32_t rows = 0;
-  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
-    if (width > passes[i].first_column && height > passes[i].first_row)
-      rows += (height - passes[i].first_row + passes[i].step - 1) / passes[i].step;
+  for (size_t i = 0; i < PASSES; i++)
+    if (width > passes[i].first_column) rows += steps(height, passes[i].first_row, passes[i].row_step);
   return rows;
 }
 
-cpng_status cpng_start(cpng_reader *reader, size_t limit, cpng_layout *layout, cpng_error *error) {
+// Pixels that libpng has given.
+static uint64_t pixels_done(const cpng_reader *reader) {
+  const cpng_header *header = &reader->header;
+  const uint32_t row = png_get_current_row_number(reader->png);
+  if (!header->interlaced) return (uint64_t)row * header->width;
+  uint64_t pixels = 0;
+  const uint8_t current = png_get_current_pass_number(reader->png);
+  for (uint8_t i = 0; i <= current && i < PASSES; i++) {
+    const pass_grid *pass = &passes[i];
+    uint32_t rows = steps(header->height, pass->first_row, pass->row_step);
+    // With the picture held, libpng counts the picture's rows, else those of the pass.
+    if (i == current) rows = reader->picture ? steps(row, pass->first_row, pass->row_step) : row;
+    pixels += (uint64_t)rows * steps(header->width, pass->first_column, pass->column_step);
+  }
+  return pixels;
+}
+
+static uint64_t pixels_in_all(const cpng_reader *reader) {
+  return (uint64_t)reader->header.width * reader->header.height;
+}
+
+// Says in `text` what is wrong and where: libpng's error is that of the reader.
+static void describe_loss(const cpng_reader *reader, char *text, size_t size) {
+  char place[80];
+  const uint64_t done = pixels_done(reader);
+  const unsigned percent = (unsigned)(done * 100 / pixels_in_all(reader));
+  if (done == 0) {
+    snprintf(place, sizeof place, "before the first row");
+  } else if (reader->header.interlaced) {
+    const int pass = png_get_current_pass_number(reader->png) + 1;
+    snprintf(place, sizeof place, "after %u%% of the pixels, in pass %d of 7", percent, pass < PASSES ? pass : PASSES);
+  } else {
+    snprintf(place, sizeof place, "after %u%% of the rows", percent);
+  }
+  const char *const cause = reader->errors.error.message;
+  if (reader->has_ended) {
+    snprintf(text, size, "the file ends %s", place);
+  } else if (strstr(cause, ": CRC error")) {
+    snprintf(text, size, "the data are damaged %s: the checksum of a chunk %.4s is wrong", place, cause);
+  } else {
+    snprintf(text, size, "the data are damaged %s (%.60s)", place, cause);
+  }
+}
+
+// MARK: Decoding
+
+cpng_status cpng_start(cpng_reader *reader, size_t limit, bool whole, cpng_layout *layout, cpng_error *error) {
   if (setjmp(reader->errors.escape)) {
     *error = reader->errors.error;
     return error->status;
   }
   cpng_memory *const memory = &reader->errors.memory;
+  const cpng_header *header = &reader->header;
   memory->limit = limit;
   memory->most = memory->held;
   png_set_expand(reader->png);
   const uint16_t one = 1;
   if (*(const uint8_t *)&one == 1) png_set_swap(reader->png);
+  if (reader->salvages) png_set_crc_action(reader->png, PNG_CRC_WARN_USE, PNG_CRC_NO_CHANGE);
   // Without png_set_interlace_handling, libpng gives the rows of the passes as they are.
+  const bool is_held = whole && header->interlaced;
+  if (is_held) png_set_interlace_handling(reader->png);
   png_read_update_info(reader->png, reader->info);
-  reader->row_bytes = png_get_rowbytes(reader->png, reader->info);
-  const cpng_header *header = &reader->header;
-  reader->rows_left = header->interlaced ? interlaced_rows(header->width, header->height) : header->height;
-  reader->row = cpng_allocate(memory, reader->row_bytes);
-  if (!reader->row) {
-    if (memory->refused) return cpng_fail_for_memory(error, memory);
-    return cpng_fail(error, CPNG_NO_MEMORY, "no memory for a row of a PNG");
-  }
-  // Of the rows of passes, libpng fills the beginning.
-  memset(reader->row, 0, reader->row_bytes);
-  *layout = (cpng_layout){
+  reader->layout = (cpng_layout){
       .channels = png_get_channels(reader->png, reader->info),
       .bytes_per_sample = png_get_bit_depth(reader->png, reader->info) == 16 ? 2 : 1,
-      .row_bytes = reader->row_bytes,
+      .row_bytes = png_get_rowbytes(reader->png, reader->info),
   };
+  *layout = reader->layout;
+  const bool is_by_pass = header->interlaced && !is_held;
+  reader->rows_left = is_by_pass ? interlaced_rows(header->width, header->height) : header->height;
+  reader->is_narrow = header->color.has_cicp && header->color.cicp[3] == 0 && header->bits >= 8;
+  size_t bytes = layout->row_bytes;
+  if (is_held && __builtin_mul_overflow(bytes, (size_t)header->height, &bytes)) {
+    return cpng_fail(error, CPNG_NO_MEMORY, "a PNG whose size is beyond the machine's");
+  }
+  uint8_t *const memory_of_rows = cpng_allocate(memory, bytes);
+  if (!memory_of_rows) {
+    if (memory->refused) return cpng_fail_for_memory(error, memory);
+    return cpng_fail(error, CPNG_NO_MEMORY, "no memory for the rows of a PNG");
+  }
+  if (is_held) {
+    reader->picture = memory_of_rows;
+  } else {
+    reader->row = memory_of_rows;
+    // Of the rows of passes, libpng fills the beginning.
+    memset(reader->row, 0, bytes);
+  }
   return CPNG_OK;
 }
 
@@ -160,31 +242,189 @@ size_t cpng_most_held(const cpng_reader *reader) { return reader->errors.memory.
 
 cpng_header cpng_get_header(const cpng_reader *reader) { return reader->header; }
 
-const uint8_t *cpng_exif(const cpng_reader *reader) { return reader->chunks.exif; }
+void cpng_take_tail(cpng_reader *reader, const uint8_t *bytes, size_t count) {
+  cpng_chunks_take_tail(&reader->chunks, bytes, count);
+}
 
-const uint8_t *cpng_icc(const cpng_reader *reader) {
+cpng_bytes cpng_exif(const cpng_reader *reader) {
+  return (cpng_bytes){reader->chunks.metadata.exif, reader->chunks.metadata.exif_bytes};
+}
+
+cpng_bytes cpng_xmp(const cpng_reader *reader) {
+  return (cpng_bytes){reader->chunks.metadata.xmp, reader->chunks.metadata.xmp_bytes};
+}
+
+cpng_bytes cpng_iptc(const cpng_reader *reader) {
+  return (cpng_bytes){reader->chunks.metadata.iptc, reader->chunks.metadata.iptc_bytes};
+}
+
+bool cpng_has_exif_chunk(const cpng_reader *reader) {
+  return reader->chunks.metadata.exif && !reader->chunks.metadata.is_exif_raw;
+}
+
+cpng_bytes cpng_icc(const cpng_reader *reader) {
   png_charp name = NULL;
   png_bytep icc = NULL;
   png_uint_32 bytes = 0;
   int method = 0;
-  return png_get_iCCP(reader->png, reader->info, &name, &method, &icc, &bytes) != 0 ? icc : NULL;
+  if (png_get_iCCP(reader->png, reader->info, &name, &method, &icc, &bytes) == 0) return (cpng_bytes){NULL, 0};
+  return (cpng_bytes){icc, bytes};
 }
 
 void cpng_drop_metadata(cpng_reader *reader) {
   png_free_data(reader->png, reader->info, PNG_FREE_ICCP, -1);
-  free(reader->chunks.exif);
-  reader->chunks.exif = NULL;
+  cpng_free_metadata(&reader->chunks.metadata);
+}
+
+cpng_findings cpng_get_findings(const cpng_reader *reader) {
+  const cpng_errors *errors = &reader->errors;
+  const cpng_chunks *chunks = &reader->chunks;
+  cpng_findings findings = {
+      .damaged = chunks->damaged.count ? chunks->damaged : errors->damaged,
+      .damaged_data = errors->damaged_data,
+      .has_extra_data = errors->has_extra_data,
+      .lacks_end = reader->lacks_end,
+      .has_late_exif = chunks->has_late_exif,
+      .has_late_metadata = chunks->has_late_metadata,
+      .lost_metadata = chunks->metadata.left_out,
+  };
+  findings.damaged.count = chunks->damaged.count + errors->damaged.count;
+  memcpy(findings.loss, reader->loss, sizeof findings.loss);
+  return findings;
+}
+
+// What libpng may leave by a jump, on its own so that no local of the callers is lost by it.
+static cpng_status decode_row(cpng_reader *reader, png_bytep row, png_bytep display) {
+  if (setjmp(reader->errors.escape)) return reader->errors.error.status;
+  png_read_row(reader->png, row, display);
+  return CPNG_OK;
+}
+
+static cpng_status decode_end(cpng_reader *reader) {
+  if (setjmp(reader->errors.escape)) return reader->errors.error.status;
+  png_read_end(reader->png, NULL);
+  return CPNG_OK;
+}
+
+// The next row. What goes wrong when all pixels are in is not worth the picture: all but a wrong checksum of theirs.
+static cpng_status take_row(cpng_reader *reader, png_bytep row, png_bytep display, cpng_error *error) {
+  const cpng_status status = decode_row(reader, row, display);
+  if (status == CPNG_OK) return CPNG_OK;
+  reader->is_over = true;
+  if (status == CPNG_DAMAGED && reader->has_ended && pixels_done(reader) == pixels_in_all(reader)) {
+    reader->lacks_end = true;
+    return CPNG_OK;
+  }
+  *error = reader->errors.error;
+  if (status == CPNG_DAMAGED) describe_loss(reader, error->message, sizeof error->message);
+  return status;
+}
+
+// What follows the rows.
+static cpng_status take_end(cpng_reader *reader, cpng_error *error) {
+  if (reader->is_over) return CPNG_OK;
+  reader->is_over = true;
+  const cpng_status status = decode_end(reader);
+  if (status == CPNG_OK) return CPNG_OK;
+  if (status == CPNG_DAMAGED) {
+    reader->lacks_end = true;
+    return CPNG_OK;
+  }
+  *error = reader->errors.error;
+  return status;
+}
+
+// Whether the picture goes on without what is missing from here.
+static bool goes_on(cpng_reader *reader, cpng_error *error) {
+  if (error->status != CPNG_DAMAGED || !reader->salvages) return false;
+  const uint64_t done = pixels_done(reader);
+  const uint64_t all = pixels_in_all(reader);
+  if (done == 0 || (!reader->picture && all - done > CPNG_MOST_MISSING && done < all / 16)) {
+    const size_t length = strlen(error->message);
+    snprintf(error->message + length, sizeof error->message - length, ", which is too little to salvage");
+    return false;
+  }
+  memcpy(reader->loss, error->message, sizeof reader->loss);
+  reader->loss[sizeof reader->loss - 1] = 0;
+  return true;
+}
+
+// The pixels of what is missing.
+static void fill_rows(const cpng_reader *reader, uint8_t *rows, size_t bytes) {
+  const bool has_alpha = reader->layout.channels % 2 == 0;
+  memset(rows, has_alpha ? 0 : 0x80, bytes);
+}
+
+static cpng_status hold_picture(cpng_reader *reader, cpng_error *error) {
+  const size_t row_bytes = reader->layout.row_bytes;
+  const uint32_t height = reader->header.height;
+  fill_rows(reader, reader->picture, row_bytes * height);
+  for (int pass = 0; pass < PASSES; pass++) {
+    for (uint32_t y = 0; y < height; y++) {
+      const cpng_status status = take_row(reader, NULL, reader->picture + row_bytes * y, error);
+      if (status == CPNG_OK) continue;
+      return goes_on(reader, error) ? CPNG_OK : status;
+    }
+  }
+  return CPNG_OK;
+}
+
+static uint32_t full_range(uint32_t value, int bits) {
+  const uint32_t black = (uint32_t)16 << (bits - 8), white = (uint32_t)235 << (bits - 8);
+  const uint32_t most = ((uint32_t)1 << bits) - 1;
+  if (value <= black) return 0;
+  if (value >= white) return most;
+  return ((value - black) * most + (white - black) / 2) / (white - black);
+}
+
+// Colour in the range of video (ITU-T H.273, 8.3) becomes colour of the full one. Alpha always has that.
+static void widen(const cpng_reader *reader, uint8_t *row) {
+  const size_t channels = (size_t)reader->layout.channels;
+  const size_t colors = channels >= 3 ? 3 : 1;
+  const size_t count = reader->layout.row_bytes / (size_t)reader->layout.bytes_per_sample;
+  uint16_t *const words = (uint16_t *)(void *)row;
+  for (size_t i = 0; i < count; i++) {
+    if (i % channels >= colors) continue;
+    if (reader->layout.bytes_per_sample == 2) {
+      words[i] = (uint16_t)full_range(words[i], 16);
+    } else {
+      row[i] = (uint8_t)full_range(row[i], 8);
+    }
+  }
+}
+
+static cpng_status next_row(cpng_reader *reader, cpng_error *error) {
+  if (reader->is_filled) return CPNG_OK;
+  const cpng_status status = take_row(reader, reader->row, NULL, error);
+  if (status != CPNG_OK) {
+    if (!goes_on(reader, error)) return status;
+    fill_rows(reader, reader->row, reader->layout.row_bytes);
+    reader->is_filled = true;
+  } else if (reader->is_narrow) {
+    widen(reader, reader->row);
+  }
+  return CPNG_OK;
+}
+
+static cpng_status next_held_row(cpng_reader *reader, uint8_t **row, cpng_error *error) {
+  const uint32_t height = reader->header.height;
+  if (reader->rows_left == height) {
+    const cpng_status status = hold_picture(reader, error);
+    if (status != CPNG_OK) return status;
+  }
+  *row = reader->picture + (height - reader->rows_left) * reader->layout.row_bytes;
+  if (reader->is_narrow) widen(reader, *row);
+  return CPNG_OK;
 }
 
 cpng_status cpng_next_band(cpng_reader *reader, cpng_band *band, cpng_error *error) {
   *band = (cpng_band){0};
   if (reader->rows_left == 0) return CPNG_OK;
-  if (setjmp(reader->errors.escape)) {
-    *error = reader->errors.error;
-    return error->status;
-  }
-  png_read_row(reader->png, reader->row, NULL);
+  uint8_t *row = reader->row;
+  cpng_status status = reader->picture ? next_held_row(reader, &row, error) : next_row(reader, error);
+  if (status == CPNG_OK && reader->rows_left == 1) status = take_end(reader, error);
+  if (status != CPNG_OK) return status;
   reader->rows_left--;
-  *band = (cpng_band){.samples = reader->row, .stride = reader->row_bytes, .row_count = 1};
+  *band = (cpng_band){.samples = row, .stride = reader->layout.row_bytes, .row_count = 1};
   return CPNG_OK;
 }

@@ -33,6 +33,20 @@ static bool is_fit(const uint8_t *icc, size_t bytes) {
   return is_padded && png_get_uint_32(icc) == bytes;
 }
 
+static void write_chunk(png_structp png, const char *type, cpng_bytes data) {
+  if (data.count) png_write_chunk(png, (png_const_bytep)type, data.bytes, data.count);
+}
+
+// An iTXt chunk that is not compressed, as XMP is to be kept (XMP specification part 3, 1.1.5).
+static void write_xmp(png_structp png, cpng_bytes xmp) {
+  static const char keyword[22] = "XML:com.adobe.xmp";
+  if (!xmp.count) return;
+  png_write_chunk_start(png, (png_const_bytep)"iTXt", (png_uint_32)(sizeof keyword + xmp.count));
+  png_write_chunk_data(png, (png_const_bytep)keyword, sizeof keyword);
+  png_write_chunk_data(png, xmp.bytes, xmp.count);
+  png_write_chunk_end(png);
+}
+
 static cpng_status start(cpng_writer *writer, const cpng_settings *settings, bool *icc_taken, cpng_error *error) {
   static const int color_types[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                                     PNG_COLOR_TYPE_RGB_ALPHA};
@@ -54,7 +68,15 @@ static cpng_status start(cpng_writer *writer, const cpng_settings *settings, boo
                  (png_uint_32)settings->icc_bytes);
     *icc_taken = png_get_valid(png, writer->info, PNG_INFO_iCCP) != 0;
   }
+  if (settings->is_srgb && !*icc_taken) {
+    png_set_sRGB(png, writer->info, PNG_sRGB_INTENT_PERCEPTUAL);
+    // As the specification recommends, for those that read no sRGB chunk.
+    png_set_gAMA_fixed(png, writer->info, 45455);
+  }
   png_write_info(png, writer->info);
+  write_chunk(png, "eXIf", settings->exif);
+  write_xmp(png, settings->xmp);
+  write_chunk(png, "tEXt", settings->text);
   png_free_data(png, writer->info, PNG_FREE_ICCP, -1);
   const uint16_t one = 1;
   if (settings->bytes_per_sample == 2 && *(const uint8_t *)&one == 1) png_set_swap(png);

@@ -35,34 +35,86 @@ typedef struct {
   int (*write)(void *context, const void *bytes, size_t count);
 } cpng_sink;
 
+/// Colour as chunks beside iCCP give it, in their own units and without judgement.
+typedef struct {
+  bool has_cicp, has_srgb, has_gamma, has_chromaticities, has_mastering, has_content_light;
+  uint8_t cicp[4];              // primaries, transfer, matrix (ITU-T H.273), full range flag
+  uint32_t gamma;               // in 1/100000
+  uint32_t chromaticities[8];   // x and y of white, red, green and blue, in 1/100000
+  uint32_t mastering_maximum;   // in 0.0001 cd/m2
+  uint32_t content_maximum;     // likewise
+} cpng_color;
+
 typedef struct {
   uint32_t width, height;
   int bits;        // of a sample as stored: 1 to 16
   int color_type;  // of the PNG specification: 0 gray, 2 RGB, 3 palette, 4 gray with alpha, 6 RGB with alpha
   bool interlaced;
-  bool has_alpha;  // by its colour type or a tRNS chunk
-  size_t exif_bytes, icc_bytes;
-  bool has_cicp;  // colour given as numbers of ITU-T H.273
-  int primaries, transfer;
+  bool has_alpha;    // by its colour type or a tRNS chunk
+  bool is_animated;  // APNG: only the default picture is decoded
+  bool has_exif;     // before the picture data
+  bool lost_icc;     // there is a profile, and it is damaged or not one for this kind of picture
+  cpng_color color;
 } cpng_header;
 
 typedef struct cpng_reader cpng_reader;
 
-/// What is kept of metadata, in bytes: a profile that is larger is left out, of EXIF there is the beginning.
-enum { CPNG_MOST_ICC = 8 << 20, CPNG_MOST_EXIF = 1 << 16 };
+/// What is kept of metadata, in bytes. A profile that is larger is left out; of EXIF there is the beginning, where no metadata are
+/// asked for; else EXIF, XMP and IPTC are whole or left out (of EXIF, the beginning).
+enum { CPNG_MOST_ICC = 8 << 20, CPNG_MOST_EXIF = 1 << 16, CPNG_MOST_METADATA = 8 << 20 };
+
+typedef struct {
+  bool keeps_metadata;  // EXIF, XMP and IPTC
+  bool salvages;        // what there is of a damaged picture is decoded
+} cpng_options;
 
 /// Reads up to the first picture data. NULL with `error` set on failure. Chunks of no use here are passed over in small
 /// blocks, however long or many they are.
-cpng_reader *cpng_open(cpng_source source, cpng_error *error);
+cpng_reader *cpng_open(cpng_source source, cpng_options options, cpng_error *error);
 void cpng_close(cpng_reader *reader);
+
+/// Looks for metadata behind the picture data, in the last bytes of the file: `count` of them, as many as the caller likes.
+void cpng_take_tail(cpng_reader *reader, const uint8_t *bytes, size_t count);
+
 cpng_header cpng_get_header(const cpng_reader *reader);
 
-/// The body of the eXIf chunk and of the profile in iCCP, or NULL. Valid until they are dropped.
-const uint8_t *cpng_exif(const cpng_reader *reader);
-const uint8_t *cpng_icc(const cpng_reader *reader);
+/// A run of bytes of the reader's, NULL and 0 where there are none. Valid until metadata are dropped.
+typedef struct {
+  const uint8_t *bytes;
+  size_t count;
+} cpng_bytes;
 
-/// Frees what cpng_exif and cpng_icc gave.
+/// The TIFF structure of EXIF, one XMP packet, IPTC's data sets, an ICC profile.
+cpng_bytes cpng_exif(const cpng_reader *reader);
+cpng_bytes cpng_xmp(const cpng_reader *reader);
+cpng_bytes cpng_iptc(const cpng_reader *reader);
+cpng_bytes cpng_icc(const cpng_reader *reader);
+
+/// Whether the EXIF is that of an eXIf chunk, and not of a text chunk.
+bool cpng_has_exif_chunk(const cpng_reader *reader);
+
+/// Frees what these gave.
 void cpng_drop_metadata(cpng_reader *reader);
+
+/// Chunks whose checksum is wrong.
+typedef struct {
+  uint32_t count;
+  char type[5];  // of the first
+} cpng_damaged;
+
+/// What was found odd so far; whole after the last row.
+typedef struct {
+  cpng_damaged damaged;       // other chunks than the picture's data, which were left out
+  uint32_t damaged_data;      // IDAT chunks with a wrong checksum that were used nevertheless
+  bool has_extra_data;        // IDAT holds more than the picture
+  bool lacks_end;             // every row is there, and no IEND
+  bool has_late_exif;         // EXIF behind the picture data, too late to be used
+  bool has_late_metadata;     // XMP or IPTC likewise
+  bool lost_metadata;         // some were damaged or too large
+  char loss[160];             // where the picture breaks off, of a salvaged one: "the file ends after 63% of the rows"
+} cpng_findings;
+
+cpng_findings cpng_get_findings(const cpng_reader *reader);
 
 /// What will be delivered.
 typedef struct {
@@ -72,8 +124,9 @@ typedef struct {
 } cpng_layout;
 
 /// Makes ready to decode; nothing of the size of a row is allocated before. From here on the reader, libpng and zlib may hold
-/// `limit` bytes: more is CPNG_NO_MEMORY.
-cpng_status cpng_start(cpng_reader *reader, size_t limit, cpng_layout *layout, cpng_error *error);
+/// `limit` bytes: more is CPNG_NO_MEMORY. With `whole`, an interlaced picture is held until all passes are in: what is missing then
+/// is made of the coarser passes, and the rows come from the top.
+cpng_status cpng_start(cpng_reader *reader, size_t limit, bool whole, cpng_layout *layout, cpng_error *error);
 
 /// The bytes that the reader, libpng and zlib have held at most since cpng_start.
 size_t cpng_most_held(const cpng_reader *reader);
@@ -86,8 +139,12 @@ typedef struct {
 } cpng_band;
 
 /// Decodes the next row. Of an interlaced picture that is one of a pass, packed at the beginning of a row that has room for all
-/// columns: the passes in order, those without pixels left out. Only after cpng_start.
+/// columns: the passes in order, those without pixels left out. Only after cpng_start. Rows that are missing from a damaged
+/// picture are, when it is salvaged, transparent where it has alpha and mid-gray elsewhere. That takes its time, so that of more
+/// than CPNG_MOST_MISSING missing pixels there have to be 1/16 of the picture.
 cpng_status cpng_next_band(cpng_reader *reader, cpng_band *band, cpng_error *error);
+
+enum { CPNG_MOST_MISSING = 256 << 20 };
 
 typedef struct {
   uint32_t width, height;
@@ -96,6 +153,10 @@ typedef struct {
   int compression;       // zlib's level, 0 to 9
   const uint8_t *icc;
   size_t icc_bytes;
+  bool is_srgb;          // says so where there is no profile
+  cpng_bytes exif;       // a TIFF structure
+  cpng_bytes xmp;        // a packet
+  cpng_bytes text;       // the data of a tEXt chunk
   size_t limit;          // of the bytes that the writer may hold
 } cpng_settings;
 

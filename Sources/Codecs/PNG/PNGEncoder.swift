@@ -25,13 +25,24 @@ final class PNGEncoder: ImageEncoder {
       SinkBridge.from(context).write(bytes, count: count)
     }
     let plane = layout.planes[0]
+    var description = cpng_settings(
+      width: UInt32(layout.size.width), height: UInt32(layout.size.height), channels: Int32(plane.channels),
+      bytes_per_sample: Int32(plane.sampleType.byteCount), compression: Self.compression, icc: nil, icc_bytes: 0,
+      is_srgb: settings.isSRGB, exif: cpng_bytes(), xmp: cpng_bytes(), text: cpng_bytes(),
+      limit: Self.memory(layout: layout, settings: settings).totalBytes)
+    let text = PNGText.rawProfile(iptc: settings.metadata.iptc)
     let writer = settings.iccProfile.withUnsafeBufferPointer { icc in
-      var description = cpng_settings(
-        width: UInt32(layout.size.width), height: UInt32(layout.size.height), channels: Int32(plane.channels),
-        bytes_per_sample: Int32(plane.sampleType.byteCount), compression: Self.compression, icc: icc.baseAddress,
-        icc_bytes: icc.count,
-        limit: Self.memory(layout: layout, settings: settings).totalBytes)
-      return cpng_create(callbacks, &description, &iccTaken, &error)
+      settings.metadata.exif.withUnsafeBufferPointer { exif in
+        settings.metadata.xmp.withUnsafeBufferPointer { xmp in
+          text.withUnsafeBufferPointer { text in
+            (description.icc, description.icc_bytes) = (icc.baseAddress, icc.count)
+            description.exif = cpng_bytes(bytes: exif.baseAddress, count: exif.count)
+            description.xmp = cpng_bytes(bytes: xmp.baseAddress, count: xmp.count)
+            description.text = cpng_bytes(bytes: text.baseAddress, count: text.count)
+            return cpng_create(callbacks, &description, &iccTaken, &error)
+          }
+        }
+      }
     }
     guard let writer else { throw Self.failure(error, bridge) }
     handle = Handle(writer: writer)

@@ -13,6 +13,8 @@ extension PNGEncoder {
       // libpng's copy, and what it becomes: at worst as much, in blocks of 8 KB. Both are gone when rows come.
       result.append(MemoryUse("profile", 2 * iccProfileBytes + iccProfileBytes / 100 + (16 << 10)))
     }
+    let iptcBytes = settings.metadata.iptc.count
+    if iptcBytes > 0 { result.append(MemoryUse("IPTC as text", PNGText.byteCount(iptc: iptcBytes))) }
     return result
   }
 

@@ -5,11 +5,20 @@ import Raster
 /// How a PNG can be decoded.
 struct PNGPlanner: DecodingPlanner {
   let file: cpng_header
+  let salvages: Bool
 
   func strategies(target: PixelSize, threads: Int) -> [DecodingStrategy] {
-    [
-      DecodingStrategy(
-        name: file.interlaced ? "interlaced, pass by pass" : "row by row", layout: layout, held: held)
+    let byRow = DecodingStrategy(
+      name: file.interlaced ? "interlaced, pass by pass" : "row by row", layout: layout, held: held)
+    guard file.interlaced && salvages else { return [byRow] }
+    // What is missing of later passes can be made of the earlier ones where these are still there.
+    var whole = layout
+    whole.order = .topDown
+    let plane = whole.planes[0].layout
+    let (bytes, isTooMuch) = plane.bytesPerRow.multipliedReportingOverflow(by: plane.height)
+    let picture = MemoryUse("whole picture, to be salvaged", isTooMuch ? .max >> 8 : bytes)
+    return [
+      DecodingStrategy(name: "interlaced, held whole to be salvaged", layout: whole, held: held + [picture]), byRow,
     ]
   }
 
