@@ -15,6 +15,7 @@ static int fill(cpng_chunks *chunks, uint8_t *buffer, size_t count) {
   while (count > 0) {
     const ptrdiff_t got = chunks->source.read(chunks->source.context, buffer, count);
     if (got <= 0) return (int)got;
+    chunks->position += (uint64_t)got;
     buffer += got;
     count -= (size_t)got;
   }
@@ -198,6 +199,15 @@ static int take_out(cpng_chunks *chunks, bool *passes) {
   return skip_rest(chunks);
 }
 
+// libpng reads picture data by 8 KB, and uses none of them where they are not whole: a chunk that the file's end cuts short is
+// announced as long as it is.
+static void shorten_cut_chunk(cpng_chunks *chunks) {
+  const uint64_t end = chunks->source.byte_count;
+  const uint64_t left = end > chunks->position ? end - chunks->position : 0;
+  if (memcmp(chunks->head + 4, "IDAT", 4) != 0 || left >= big_endian(chunks->head)) return;
+  for (int i = 0; i < 4; i++) chunks->head[i] = (uint8_t)(left >> (24 - 8 * i));
+}
+
 // Reads on to the next bytes that pass.
 static int next_head(cpng_chunks *chunks) {
   bool passes = !chunks->has_begun;
@@ -206,6 +216,7 @@ static int next_head(cpng_chunks *chunks) {
     if (status > 0 && chunks->has_begun) status = take_out(chunks, &passes);
     if (status <= 0) return status;
   } while (!passes);
+  if (chunks->has_begun) shorten_cut_chunk(chunks);
   chunks->head_left = sizeof chunks->head;
   chunks->body_left = chunks->has_begun ? (uint64_t)big_endian(chunks->head) + 4 : 0;
   chunks->has_begun = true;
@@ -225,7 +236,10 @@ ptrdiff_t cpng_chunks_read(cpng_chunks *chunks, uint8_t *buffer, size_t count) {
   }
   const ptrdiff_t got = chunks->source.read(chunks->source.context, buffer,
                                             count < chunks->body_left ? count : (size_t)chunks->body_left);
-  if (got > 0) chunks->body_left -= (uint64_t)got;
+  if (got > 0) {
+    chunks->body_left -= (uint64_t)got;
+    chunks->position += (uint64_t)got;
+  }
   return got;
 }
 

@@ -7,6 +7,7 @@
 /// away, and EXIF twice.
 typedef struct {
   cpng_source source;
+  uint64_t position;    // in the source
   bool keeps_metadata;  // whole; else the beginning of EXIF alone
   uint8_t head[8];      // the signature, or the length and type of a chunk that passes
   size_t head_left;

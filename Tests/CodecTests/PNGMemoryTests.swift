@@ -81,17 +81,8 @@ import Testing
 
   // MARK: Metadata
 
-  private func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
-    let body = Array(type.utf8) + data
-    var crc = ~UInt32(0)
-    for byte in body {
-      crc ^= UInt32(byte)
-      for _ in 0..<8 { crc = crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
-    }
-    return bigEndian(UInt32(data.count)) + body + bigEndian(~crc)
-  }
-
-  private func bigEndian(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian, Array.init) }
+  private func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] { PNGChunks.Chunk(type, data).bytes }
+  private func bigEndian(_ value: UInt32) -> [UInt8] { PNGChunks.bigEndian(value) }
 
   /// A small picture's file with chunks put in behind its header.
   private func png(with chunks: [UInt8]) -> [UInt8] {

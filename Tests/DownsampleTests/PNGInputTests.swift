@@ -152,4 +152,112 @@ import Testing
     let made = try make(bytes)
     #expect(made.file.info.other_segments == 0 && made.picture.width == 40)
   }
+
+  // MARK: Exactness
+
+  /// What is transparent: nothing, a key, or a palette's alpha for some of its entries.
+  static let transparencies = [false, true]
+
+  /// Noise of every kind, against the rows that another reader gives: the same at 1:1, and within one code value of them
+  /// resized in double precision.
+  @Test(arguments: kinds, transparencies)
+  func everyKindIsExact(kind: (Int32, Int32), isTransparent: Bool) throws {
+    let (type, bits) = kind
+    if isTransparent && type >= 4 { return }
+    let channels = [0: 1, 2: 3, 3: 3, 4: 2, 6: 4][Int(type)]!
+    let paletteAlpha: [UInt8] = isTransparent && type == 3 ? (bits == 1 ? [100] : [0, 128, 255]) : []
+    for interlaced in [false, true] {
+      for (width, height) in [(41, 33), (8, 70), (1, 1), (5, 1)] {
+        let noise = Picture(CPIC_NOISE, width, height, channels: channels, bits: bits == 16 ? 16 : 8)
+        let bytes = noise.png(paletteAlpha: paletteAlpha) {
+          $0.colour_type = type
+          $0.bits = bits
+          $0.interlaced = interlaced
+          $0.has_key = isTransparent && type != 3
+          // Of the middle pixel, all bits of it.
+          let middle = (0..<3).map { channel -> UInt16 in
+            let value = noise[width / 2, height / 2, min(channel, channels - 1)]
+            let top = 1 << Int(bits) - 1
+            return UInt16(bits >= 8 ? value : (value * top + 127) / 255)
+          }
+          $0.key = (middle[0], middle[1], middle[2])
+        }
+        let stored = try #require(DecodedFile(bytes)).picture
+        let what = Comment(rawValue: "\(width)x\(height), interlaced \(interlaced)")
+        if isTransparent && type != 3 { #expect(stored[width / 2, height / 2, stored.channels - 1] == 0, what) }
+        let same = try make(bytes).picture
+        #expect(same.channels == stored.channels && same.bits == stored.bits, what)
+        #expect(Self.worstAtFullSize(same, stored) == 0, what)
+        let real = RealPicture(stored).premultiplied
+        for longEdge in [40, 23, 16, 7, 3] where longEdge < max(width, height) {
+          let size = expectedSize(width, height, max: longEdge)
+          let expected = real.resampled(width: size.width, height: size.height).limitedByAlpha
+          let made = try make(bytes, max: longEdge)
+          let difference = made.real.premultiplied.difference(from: expected).largest
+          #expect(difference <= 1, "\(what), to \(longEdge)")
+        }
+      }
+    }
+  }
+
+  /// The largest difference at 1:1, of colour that can be seen. Where alpha is low the colour is what it is multiplied with it.
+  private static func worstAtFullSize(_ made: Picture, _ stored: Picture) -> Int {
+    var worst = 0
+    let hasAlpha = stored.channels % 2 == 0
+    let full = stored.bits == 16 ? 65535 : 255
+    for y in 0..<stored.height {
+      for x in 0..<stored.width {
+        let (mine, theirs) = (made.pixel(x, y), stored.pixel(x, y))
+        let alpha = hasAlpha ? theirs[theirs.count - 1] : full
+        if hasAlpha { worst = max(worst, abs(mine[mine.count - 1] - alpha)) }
+        for channel in 0..<(hasAlpha ? mine.count - 1 : mine.count) {
+          let difference = abs(mine[channel] - theirs[channel]) * alpha
+          worst = max(worst, (difference + full / 2) / full)
+        }
+      }
+    }
+    return worst
+  }
+
+  /// Keys of 16 bits that differ in the low byte alone.
+  @Test(arguments: [false, true])
+  func theLowByteOfAKeyMatters(interlaced: Bool) throws {
+    let picture = Picture(16, 4, channels: 3, bits: 16) { x, _, _ in x < 8 ? 0x1234 : 0x1235 }
+    let bytes = picture.png {
+      $0.has_key = true
+      $0.key = (0x1234, 0x1234, 0x1234)
+      $0.interlaced = interlaced
+    }
+    let made = try make(bytes).picture
+    #expect(made[3, 2, 3] == 0 && made[12, 2, 3] == 65535 && made[12, 2, 0] == 0x1235)
+  }
+
+  /// 16 bits become 8 by rounding: 0x3FE0 is 63.6, where its high byte is 63.
+  @Test(arguments: [1, 2, 3, 4], [false, true])
+  func depthIsRounded(channels: Int, interlaced: Bool) throws {
+    for value in [0x3FE0, 0x00FF, 0x10FF, 0xFE80, 0xFFFF, 0] {
+      let picture = Picture(32, 32, channels: channels, bits: 16) { _, _, channel in
+        channels % 2 == 0 && channel == channels - 1 ? 65535 : value
+      }
+      let bytes = picture.png { $0.interlaced = interlaced }
+      for longEdge in [32, 16] {
+        let made = try make(bytes, max: longEdge, .jpeg, quality: 100).picture
+        for channel in 0..<made.channels {
+          #expect(made[7, 9, channel] == (value + 128) / 257, "\(value) to \(longEdge)")
+        }
+      }
+    }
+  }
+
+  @Test func backgroundAndSignificantBitsAreIgnored() throws {
+    let picture = Picture(CPIC_NOISE, 20, 10)
+    var bytes = picture.png()
+    // sBIT 5, 5, 5 and bKGD black, with their checksums.
+    let chunks: [UInt8] = [
+      0, 0, 0, 3, 0x73, 0x42, 0x49, 0x54, 5, 5, 5, 0x18, 0x26, 0xDE, 0x43,
+      0, 0, 0, 6, 0x62, 0x4B, 0x47, 0x44, 0, 0, 0, 0, 0, 0, 0xF9, 0x43, 0xBB, 0x7F,
+    ]
+    bytes.insert(contentsOf: chunks, at: 33)
+    #expect(try make(bytes).picture.largestDifference(from: picture) == 0)
+  }
 }

@@ -27,6 +27,7 @@ typedef struct {
 typedef struct {
   void *context;
   ptrdiff_t (*read)(void *context, void *buffer, size_t count);
+  uint64_t byte_count;  // in all, UINT64_MAX where that is not known: then a file's last 8 KB are lost where it is cut short
 } cpng_source;
 
 /// Takes all of the bytes and gives 0, or -1 on failure.

@@ -23,9 +23,10 @@ final class PNGDecoder: ImageDecoder {
     self.options = options
     bridge = SourceBridge(source)
     var error = cpng_error()
-    let callbacks = cpng_source(context: bridge.context) { context, buffer, count in
-      SourceBridge.from(context).read(buffer, count: count)
-    }
+    let callbacks = cpng_source(
+      context: bridge.context,
+      read: { context, buffer, count in SourceBridge.from(context).read(buffer, count: count) },
+      byte_count: source.byteCount.map(UInt64.init) ?? .max)
     let reading = cpng_options(keeps_metadata: options.keepsMetadata, salvages: options.salvages)
     guard let reader = cpng_open(callbacks, reading, &error) else { throw Self.failure(error, bridge) }
     handle = Handle(reader: reader)
