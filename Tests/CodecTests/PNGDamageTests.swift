@@ -103,7 +103,7 @@ import Testing
     #expect(try warnings { $0.chunks.append(.init("IDAT", [1, 2, 3])) }.isEmpty)
     let extra = ["the file holds more data than the picture has rows"]
     #expect(try warnings { $0.chunks[1].data += [1, 2, 3] } == extra)
-    #expect(try warnings { $0.chunks.insert(.init("IDAT", [1, 2, 3]), at: 2) } == extra)
+    #expect(try warnings { $0.chunks.insert(.init("IDAT", [1, 2, 3]), at: 2) }.isEmpty)
     let rows = [UInt8](repeating: 0, count: 51 * 130)
     #expect(try warnings { $0.chunks[1].data = PNGChunks.stored(rows) } == extra)
     #expect(try decode(Self.file + [UInt8](repeating: 1, count: 500)).warnings.isEmpty)
@@ -128,7 +128,8 @@ import Testing
       let prefix = Array(file[..<count])
       do {
         #expect(try decode(prefix).warnings.count == 1)
-        #expect(count > file.count - 20)
+        // The end chunk, two checksums, and the end of a block of zlib's.
+        #expect(count > file.count - 12 - 8 - 4)
       } catch let error as DownsampleError {
         #expect(error.code == .damagedData, "\(count): \(error)")
       }
