@@ -51,22 +51,33 @@ static void error_exit(j_common_ptr info) {
   longjmp(errors->escape, 1);
 }
 
+void cjpeg_note_damage(j_decompress_ptr info, int kind) {
+  cjpeg_errors *errors = (cjpeg_errors *)info->err;
+  if (info->input_scan_number != errors->last_damaged_scan) errors->damaged_scans++;
+  errors->last_damaged_scan = info->input_scan_number;
+  if (errors->damage.kind != CJPEG_NO_DAMAGE) return;
+  errors->damage = (cjpeg_damage){.kind = kind, .scan = info->input_scan_number, .mcu_row = info->input_iMCU_row};
+}
+
+// Which of libjpeg's warnings mean what: see docs/jpeg.md.
 static void emit_message(j_common_ptr info, int level) {
   cjpeg_errors *errors = (cjpeg_errors *)info->err;
   if (level >= 0) return;
   errors->base.num_warnings++;
+  if (!info->is_decompressor) return;
+  const j_decompress_ptr decoder = (j_decompress_ptr)info;
   switch (errors->base.msg_code) {
-    case JWRN_ADOBE_XFORM:       // an unknown transform flag: libjpeg assumes the usual one
-    case JWRN_EXTRANEOUS_DATA:   // stray bytes between markers, which cameras write
+    case JWRN_ADOBE_XFORM: errors->odd_transform = errors->base.msg_parm.i[0]; return;
+    case JWRN_EXTRANEOUS_DATA: errors->has_stray_bytes = true; return;
     case JWRN_JFIF_MAJOR:
-    case JWRN_NOT_SEQUENTIAL:    // wrong spectral bounds in a sequential scan, where they mean nothing
+    case JWRN_NOT_SEQUENTIAL:  // wrong spectral bounds in a sequential scan, where they mean nothing
     case JWRN_TOO_MUCH_DATA: return;
     default: break;
   }
-  if (errors->data_is_damaged) return;  // the first is kept, as the cause
-  errors->data_is_damaged = true;
-  errors->error.status = CJPEG_DAMAGED;
-  errors->base.format_message(info, errors->error.message);
+  const bool ended = decoder->unread_marker == JPEG_EOI &&
+                     (errors->base.msg_code == JWRN_HIT_MARKER || errors->base.msg_code == JWRN_MUST_RESYNC);
+  if (ended) errors->has_run_out = true;
+  cjpeg_note_damage(decoder, errors->source_ended ? CJPEG_FILE_ENDED : ended ? CJPEG_DATA_ENDED : CJPEG_DATA_WRONG);
 }
 
 static void output_message(j_common_ptr info) { (void)info; }
@@ -77,6 +88,7 @@ void cjpeg_errors_init(cjpeg_errors *errors) {
   errors->base.error_exit = error_exit;
   errors->base.emit_message = emit_message;
   errors->base.output_message = output_message;
+  errors->odd_transform = -1;
 }
 
 #define TEXT(x) #x

@@ -3,7 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 32768, MARKER_BYTES = 65533, ICC_OVERHEAD = 14 };
+enum { BLOCK = 32768, MARKER_BYTES = 65533, MOST_SEGMENTS = 255 };
+
+// What lies before the data in their segments, the final 0 of each text included. A resource of Photoshop is "8BIM", its
+// number, an empty name and its length; the data are filled up to an even number of bytes.
+static const char exif_name[] = "Exif\0", xmp_name[] = "http://ns.adobe.com/xap/1.0/", icc_name[] = "ICC_PROFILE",
+                  photoshop_name[] = "Photoshop 3.0";
+enum { ICC_OVERHEAD = sizeof icc_name + 2, RESOURCE_OVERHEAD = 12, IPTC_RESOURCE = 0x0404 };
+
 
 /// Rows of one plane that wait until a row of MCUs is complete, each padded to whole blocks.
 typedef struct {
@@ -55,18 +62,50 @@ void cjpeg_discard(cjpeg_writer *writer) {
   free(writer);
 }
 
-static void write_icc(j_compress_ptr info, const uint8_t *icc, size_t bytes) {
+size_t cjpeg_most_bytes(cjpeg_kind kind) {
+  switch (kind) {
+    case CJPEG_EXIF: return MARKER_BYTES - sizeof exif_name;
+    case CJPEG_XMP: return 65502;  // XMP specification, part 3, 1.1.3
+    case CJPEG_IPTC: return (MARKER_BYTES - sizeof photoshop_name - RESOURCE_OVERHEAD) & ~(size_t)1;
+    case CJPEG_ICC: return (size_t)MOST_SEGMENTS * (MARKER_BYTES - ICC_OVERHEAD);
+  }
+  return 0;
+}
+
+static void put(j_compress_ptr info, const void *bytes, size_t count) {
+  const uint8_t *from = bytes;
+  for (size_t i = 0; i < count; i++) jpeg_write_m_byte(info, from[i]);
+}
+
+static void write_segment(j_compress_ptr info, int app, const char *name, size_t name_bytes, cjpeg_bytes data) {
+  if (data.count == 0) return;
+  jpeg_write_m_header(info, JPEG_APP0 + app, (unsigned)(name_bytes + data.count));
+  put(info, name, name_bytes);
+  put(info, data.bytes, data.count);
+}
+
+static void write_iptc(j_compress_ptr info, cjpeg_bytes iptc) {
+  if (iptc.count == 0) return;
+  const size_t padding = iptc.count % 2;
+  const uint8_t resource[RESOURCE_OVERHEAD] = {
+      '8', 'B', 'I', 'M', IPTC_RESOURCE >> 8, IPTC_RESOURCE & 0xFF, 0, 0, 0, 0, (uint8_t)(iptc.count >> 8), (uint8_t)iptc.count};
+  jpeg_write_m_header(info, JPEG_APP0 + 13, (unsigned)(sizeof photoshop_name + sizeof resource + iptc.count + padding));
+  put(info, photoshop_name, sizeof photoshop_name);
+  put(info, resource, sizeof resource);
+  put(info, iptc.bytes, iptc.count);
+  put(info, "", padding);
+}
+
+static void write_icc(j_compress_ptr info, cjpeg_bytes icc) {
   const size_t most = MARKER_BYTES - ICC_OVERHEAD;
-  const size_t segments = (bytes + most - 1) / most;
-  if (segments > 255) cjpeg_escape((j_common_ptr)info, CJPEG_FAULT, "an ICC profile of %zu bytes", bytes);
+  const size_t segments = (icc.count + most - 1) / most;
   for (size_t i = 0; i < segments; i++) {
-    const size_t count = bytes - i * most < most ? bytes - i * most : most;
+    const size_t count = icc.count - i * most < most ? icc.count - i * most : most;
     jpeg_write_m_header(info, JPEG_APP0 + 2, (unsigned)(count + ICC_OVERHEAD));
-    const char *name = "ICC_PROFILE";
-    for (size_t k = 0; k < 12; k++) jpeg_write_m_byte(info, name[k]);
+    put(info, icc_name, sizeof icc_name);
     jpeg_write_m_byte(info, (int)i + 1);
     jpeg_write_m_byte(info, (int)segments);
-    for (size_t k = 0; k < count; k++) jpeg_write_m_byte(info, icc[i * most + k]);
+    put(info, icc.bytes + i * most, count);
   }
 }
 
@@ -82,6 +121,11 @@ static void set_queues(cjpeg_writer *writer) {
     queue->stride = (size_t)component->width_in_blocks * DCTSIZE;
     queue->mcu_rows = v * DCTSIZE;
   }
+}
+
+static bool fits(const cjpeg_settings *settings) {
+  return settings->exif.count <= cjpeg_most_bytes(CJPEG_EXIF) && settings->xmp.count <= cjpeg_most_bytes(CJPEG_XMP) &&
+         settings->iptc.count <= cjpeg_most_bytes(CJPEG_IPTC) && settings->icc.count <= cjpeg_most_bytes(CJPEG_ICC);
 }
 
 static cjpeg_status start(cjpeg_writer *writer, const cjpeg_settings *settings, cjpeg_error *error) {
@@ -108,13 +152,22 @@ static cjpeg_status start(cjpeg_writer *writer, const cjpeg_settings *settings, 
   writer->raw = settings->color == CJPEG_YCBCR;
   writer->planes = writer->raw ? 3 : 1;
   info->raw_data_in = writer->raw;
+  info->optimize_coding = settings->optimize;
+  if (settings->progressive) jpeg_simple_progression(info);
   jpeg_start_compress(info, TRUE);
-  if (settings->icc_bytes) write_icc(info, settings->icc, settings->icc_bytes);
+  write_segment(info, 1, exif_name, sizeof exif_name, settings->exif);
+  write_segment(info, 1, xmp_name, sizeof xmp_name, settings->xmp);
+  write_iptc(info, settings->iptc);
+  write_icc(info, settings->icc);
   if (writer->raw) set_queues(writer);
   return CJPEG_OK;
 }
 
 cjpeg_writer *cjpeg_create(cjpeg_sink sink, const cjpeg_settings *settings, cjpeg_error *error) {
+  if (!fits(settings)) {
+    cjpeg_fail(error, CJPEG_FAULT, "metadata or a profile longer than a JPEG holds");
+    return NULL;
+  }
   cjpeg_writer *writer = calloc(1, sizeof *writer);
   if (!writer) {
     cjpeg_fail(error, CJPEG_NO_MEMORY, "no memory for a JPEG encoder");

@@ -21,7 +21,8 @@ public struct Request: Sendable {
   public var quality: Int
   /// The chroma of a JPEG, HEIC or AVIF. An AVIF larger than a tile with an odd side always gets full chroma.
   public var chroma: ChromaSubsampling
-  /// 1 to 9: more takes longer and makes HEIC and AVIF a little smaller.
+  /// 1 to 9: more takes longer and makes HEIC and AVIF a little smaller; from 5 on a JPEG too, which is then held whole while
+  /// it is encoded.
   public var effort: Int
   /// A JPEG of several scans. It is held whole while it is encoded.
   public var isProgressive: Bool

@@ -8,7 +8,8 @@
 
 typedef enum {
   CJPEG_OK = 0,
-  CJPEG_DAMAGED,      // the data is broken or cut short
+  CJPEG_DAMAGED,      // no picture can be made of it
+  CJPEG_CUT,          // picture data is missing or wrong: with `salvages` there would be a picture
   CJPEG_UNSUPPORTED,  // a kind of JPEG that this libjpeg cannot decode
   CJPEG_READ_FAILED,  // the source's read function failed
   CJPEG_WRITE_FAILED, // the sink's write function failed
@@ -45,6 +46,16 @@ typedef enum {
   CJPEG_YCCK,
 } cjpeg_color;
 
+/// Why there is a profile that cannot be used.
+typedef enum {
+  CJPEG_ICC_GOOD = 0,  // or none
+  CJPEG_ICC_MISSING,    // a segment is missing
+  CJPEG_ICC_REPEATED,   // a segment came twice, with different contents
+  CJPEG_ICC_NUMBERS,    // segments disagree on their number, or are numbered beyond it
+  CJPEG_ICC_EMPTY,
+  CJPEG_ICC_TOO_LARGE,  // more than 8 MB
+} cjpeg_icc_fault;
+
 typedef struct {
   uint32_t width, height;
   int bits;  // of a sample
@@ -54,18 +65,46 @@ typedef struct {
   bool progressive, arithmetic;
   bool multi_scan;  // libjpeg keeps every coefficient of such a file
   bool adobe_marker;
-  size_t exif_bytes, icc_bytes;
+  int odd_transform;  // the Adobe marker's colour transform where it has no meaning; -1 else
+  size_t exif_bytes;
+  size_t icc_bytes;   // 0 where there is none or it cannot be used
+  cjpeg_icc_fault icc_fault;
+  int icc_segment, icc_announced;  // the segment at fault, of so many
+  bool extended_xmp;               // XMP that did not fit one segment: its rest is not kept
+  bool too_much_photoshop;         // Photoshop's resources are larger than what is kept
+  bool ultra_hdr, iso_gain_map;    // what the primary picture says of a gain map
+  bool trailer_announced;          // the file says what follows its end: more pictures, or a video
+  bool second_picture;             // other than a preview of this one
+  size_t second_picture_offset;    // from the file's beginning
 } cjpeg_header;
 
 typedef struct cjpeg_reader cjpeg_reader;
 
+/// How a file is read.
+typedef struct {
+  bool keeps_metadata;  // XMP and Photoshop's resources too; EXIF is always there until it is dropped
+  bool salvages;        // damage is no failure: see cjpeg_findings
+} cjpeg_reading;
+
 /// Reads up to the first scan. NULL with `error` set on failure.
-cjpeg_reader *cjpeg_open(cjpeg_source source, cjpeg_error *error);
+cjpeg_reader *cjpeg_open(cjpeg_source source, cjpeg_reading reading, cjpeg_error *error);
 void cjpeg_close(cjpeg_reader *reader);
 cjpeg_header cjpeg_get_header(const cjpeg_reader *reader);
 
-/// The body of the EXIF segment after its "Exif\0\0", or NULL. Valid until cjpeg_start.
-const uint8_t *cjpeg_exif(const cjpeg_reader *reader);
+typedef struct {
+  const uint8_t *bytes;
+  size_t count;  // 0: none
+} cjpeg_bytes;
+
+typedef struct {
+  cjpeg_bytes exif;       // the first EXIF segment after its "Exif\0\0"
+  cjpeg_bytes xmp;        // the packet
+  cjpeg_bytes photoshop;  // the resources of all APP13 segments, one after the other
+} cjpeg_metadata;
+
+/// Valid until it is dropped, or decoding starts.
+cjpeg_metadata cjpeg_get_metadata(const cjpeg_reader *reader);
+void cjpeg_drop_metadata(cjpeg_reader *reader);
 
 /// Copies the ICC profile, header.icc_bytes long, and frees it: only once.
 void cjpeg_take_icc(cjpeg_reader *reader, uint8_t *out);
@@ -125,14 +164,29 @@ cjpeg_plane cjpeg_get_plane(const cjpeg_reader *reader, int plane);
 /// Decodes the next band; plane_count is 0 at the end.
 cjpeg_status cjpeg_next_band(cjpeg_reader *reader, cjpeg_band *band, cjpeg_error *error);
 
+/// What was found odd while decoding; whole after the last band.
+typedef struct {
+  bool end_is_missing;  // every row is there, the end marker is not
+  bool stray_bytes;     // between segments
+  size_t end;           // where the end marker ends, from the file's beginning; 0 where that was not seen
+  bool zeros_follow;    // what was read of the bytes after the end marker is zeros
+  char damage[256];     // what is missing or wrong of the picture data, and what that did; empty where nothing is
+} cjpeg_findings;
+cjpeg_findings cjpeg_get_findings(const cjpeg_reader *reader);
+
 typedef struct {
   uint32_t width, height;
   int quality;  // 1 to 100, libjpeg's scale
   cjpeg_color color;  // GRAY, YCBCR: planes, chroma subsampled as given; RGB: interleaved, made YCbCr by libjpeg
   int h_samp, v_samp;  // of luma; chroma is 1 x 1
-  const uint8_t *icc;
-  size_t icc_bytes;
+  bool progressive;    // libjpeg's usual script of scans, each with tables of its own
+  bool optimize;       // Huffman tables made for the picture
+  cjpeg_bytes exif, xmp, iptc, icc;  // none longer than cjpeg_most_bytes says
 } cjpeg_settings;
+
+/// What the segments of a JPEG hold of each kind at most, in bytes.
+typedef enum { CJPEG_EXIF, CJPEG_XMP, CJPEG_IPTC, CJPEG_ICC } cjpeg_kind;
+size_t cjpeg_most_bytes(cjpeg_kind kind);
 
 typedef struct cjpeg_writer cjpeg_writer;
 

@@ -8,7 +8,8 @@ final class JPEGDecoder: ImageDecoder {
   private let handle: Handle
   private let bridge: JPEGBridge
   private let file: cjpeg_header
-  private var plane: [cjpeg_plane] = []
+  private let options: ReadingOptions
+  private var hasMetadata: Bool
 
   private struct Handle: ~Copyable {
     let reader: OpaquePointer
@@ -17,11 +18,17 @@ final class JPEGDecoder: ImageDecoder {
 
   init(source: ByteSource, options: ReadingOptions = ReadingOptions()) throws(DownsampleError) {
     bridge = JPEGBridge(source)
+    self.options = options
+    let reading = cjpeg_reading(keeps_metadata: options.keepsMetadata, salvages: options.salvages)
     var error = cjpeg_error()
-    guard let reader = cjpeg_open(bridge.callbacks, &error) else { throw Self.failure(error, bridge) }
+    guard let reader = cjpeg_open(bridge.callbacks, reading, &error) else { throw Self.failure(error, bridge) }
     handle = Handle(reader: reader)
     file = cjpeg_get_header(reader)
-    header = Self.header(of: reader, file)
+    var header = Self.header(of: reader, file)
+    header.notes = JPEGNotes.of(file, source: source, keepsMetadata: options.keepsMetadata)
+    self.header = header
+    hasMetadata = options.keepsMetadata
+    if !options.keepsMetadata { cjpeg_drop_metadata(reader) }
   }
 
   private static func header(of reader: OpaquePointer, _ file: cjpeg_header) -> ImageHeader {
@@ -36,9 +43,8 @@ final class JPEGDecoder: ImageDecoder {
     var header = ImageHeader(
       kind: "JPEG", codedSize: PixelSize(width: Int(file.width), height: Int(file.height)), depth: Int(file.bits),
       colorModel: model, arrangement: file.progressive ? .progressive : file.multi_scan ? .multiScan : .sequential)
-    if let exif = cjpeg_exif(reader) {
-      header.orientation = EXIFOrientation.find(in: UnsafeBufferPointer(start: exif, count: file.exif_bytes))
-    }
+    let exif = cjpeg_get_metadata(reader).exif
+    header.orientation = EXIFOrientation.find(in: UnsafeBufferPointer(start: exif.bytes, count: exif.count))
     if file.icc_bytes > 0 {
       header.iccProfile = [UInt8](unsafeUninitializedCapacity: file.icc_bytes) { buffer, count in
         cjpeg_take_icc(reader, buffer.baseAddress!)
@@ -71,19 +77,32 @@ final class JPEGDecoder: ImageDecoder {
     JPEGPlanner(file: file, size: header.codedSize, fileBytes: bridge.source.source.byteCount)
   }
 
-  func takeMetadata() throws(DownsampleError) -> ImageMetadata { ImageMetadata() }
+  func takeMetadata() throws(DownsampleError) -> ImageMetadata {
+    guard hasMetadata else { return ImageMetadata() }
+    hasMetadata = false
+    defer { cjpeg_drop_metadata(handle.reader) }
+    func bytes(_ part: cjpeg_bytes) -> UnsafeBufferPointer<UInt8> {
+      UnsafeBufferPointer(start: part.bytes, count: part.count)
+    }
+    let all = cjpeg_get_metadata(handle.reader)
+    return ImageMetadata(
+      exif: Array(bytes(all.exif)), xmp: Array(bytes(all.xmp)), iptc: PhotoshopResources.iptc(in: bytes(all.photoshop)))
+  }
 
-  let warnings: [String] = []
+  var warnings: [String] {
+    JPEGNotes.of(cjpeg_get_findings(handle.reader), file, source: bridge.source.source)
+  }
 
   func begin(_ strategy: DecodingStrategy, resources: DecodingResources) throws(DownsampleError) -> DecodedLayout {
     let detail = strategy.detail as! JPEGPlanner.Detail
     bridge.resources = resources
+    hasMetadata = false
     var limits = bridge.limits(
       libraryBytes: detail.libraryBytes, storeBytes: strategy.spillable?.share ?? 0,
       fileBytes: Self.mostSpilled(strategy.spillable))
     var error = cjpeg_error()
     guard cjpeg_start(handle.reader, Int32(detail.eighths), &limits, &error) == CJPEG_OK else {
-      throw Self.failure(error, bridge)
+      throw failure(error)
     }
     return strategy.layout
   }
@@ -99,13 +118,20 @@ final class JPEGDecoder: ImageDecoder {
   func nextBand() throws(DownsampleError) -> DecodedBand? {
     var error = cjpeg_error()
     var band = cjpeg_band()
-    guard cjpeg_next_band(handle.reader, &band, &error) == CJPEG_OK else { throw Self.failure(error, bridge) }
+    guard cjpeg_next_band(handle.reader, &band, &error) == CJPEG_OK else { throw failure(error) }
     if band.plane_count == 0 { return nil }
     let planes = [band.planes.0, band.planes.1, band.planes.2]
     return DecodedBand(
       planes: planes.prefix(Int(band.plane_count)).map {
         DecodedBand.Rows(samples: UnsafeRawPointer($0.samples), stride: $0.stride, count: Int($0.row_count))
       })
+  }
+
+  private func failure(_ error: cjpeg_error) -> DownsampleError {
+    if error.status == CJPEG_CUT, options.salvages {
+      return DownsampleError(.damagedData, "nothing of the picture is there: \(text(error.message))")
+    }
+    return Self.failure(error, bridge)
   }
 
   private static func failure(_ error: cjpeg_error, _ bridge: JPEGBridge) -> DownsampleError {
@@ -116,6 +142,7 @@ final class JPEGDecoder: ImageDecoder {
     case CJPEG_NO_MEMORY: return DownsampleError(.overBudget, "there is not enough memory: \(message)")
     case CJPEG_READ_FAILED, CJPEG_WRITE_FAILED: return DownsampleError(.inputOutput, message)
     case CJPEG_FAULT, CJPEG_STOPPED: return DownsampleError(.internalFault, "libjpeg: \(message)")
+    case CJPEG_CUT: return DownsampleError(.damagedData, "\(message); --salvage makes what there is")
     default: return DownsampleError(.damagedData, "the JPEG data is damaged: \(message)")
     }
   }
