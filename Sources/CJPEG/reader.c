@@ -530,7 +530,7 @@ static const char *consequence(const cjpeg_reader *reader) {
 cjpeg_findings cjpeg_get_findings(const cjpeg_reader *reader) {
   cjpeg_findings findings = {
       .end_is_missing = reader->missed_end && reader->errors.damage.kind == CJPEG_NO_DAMAGE,
-      .stray_bytes = reader->errors.has_stray_bytes,
+      .stray_bytes = reader->errors.has_stray_bytes && reader->errors.damage.kind == CJPEG_NO_DAMAGE,
       .end = reader->end,
       .zeros_follow = reader->zeros_follow,
   };

@@ -93,7 +93,9 @@ final class JPEGEncoder: ImageEncoder {
   }
 
   /// Gives pointers to all of them at once.
-  private static func borrowing<T>(_ arrays: ArraySlice<[UInt8]>, _ parts: [cjpeg_bytes] = [], _ body: ([cjpeg_bytes]) -> T)
+  private static func borrowing<T>(
+    _ arrays: ArraySlice<[UInt8]>, _ parts: [cjpeg_bytes] = [], _ body: ([cjpeg_bytes]) -> T
+  )
     -> T
   {
     guard let first = arrays.first else { return body(parts) }
