@@ -11,13 +11,14 @@ let package = Package(
     .executable(name: "downsample", targets: ["downsample-cli"]),
   ],
   targets: [
-    // libjpeg and libpng are linked. libheif and Little CMS give only their headers: they are opened at first use,
-    // because linking them costs every run memory and start-up time, also those that need neither.
+    // libjpeg and libpng are linked. libheif, Little CMS and Expat give only their headers: they are opened at first use,
+    // because linking them costs every run memory and start-up time, also those that need none of them.
     .systemLibrary(
       name: "CLibJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
     .systemLibrary(name: "CLibPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(name: "CLibHEIF", providers: [.apt(["libheif-dev"])]),
     .systemLibrary(name: "CLibLCMS", providers: [.apt(["liblcms2-dev"])]),
+    .systemLibrary(name: "CLibExpat", providers: [.apt(["libexpat1-dev"])]),
 
     .target(name: "CJPEG", dependencies: ["CLibJPEG"], cSettings: strictC),
     // zlib is what libpng needs itself: the text chunks that hold metadata are inflated with it.
@@ -25,12 +26,13 @@ let package = Package(
       name: "CPNG", dependencies: ["CLibPNG"], cSettings: strictC, linkerSettings: [.linkedLibrary("z")]),
     .target(name: "CHEIF", dependencies: ["CLibHEIF"], cSettings: strictC),
     .target(name: "CColor", dependencies: ["CLibLCMS"], cSettings: strictC),
+    .target(name: "CXML", dependencies: ["CLibExpat"], cSettings: strictC),
     .target(name: "CKernels", cSettings: strictC),
     .target(name: "CMemory", cSettings: strictC),
 
     .target(name: "Budget", dependencies: ["CMemory"], swiftSettings: strictSwift),
     .target(name: "Raster", dependencies: ["Budget", "CKernels", "CColor"], swiftSettings: strictSwift),
-    .target(name: "Metadata", dependencies: ["Raster"], swiftSettings: strictSwift),
+    .target(name: "Metadata", dependencies: ["Raster", "CXML"], swiftSettings: strictSwift),
     .target(
       name: "Codecs", dependencies: ["Budget", "Raster", "Metadata", "CJPEG", "CPNG", "CHEIF"],
       swiftSettings: strictSwift),
@@ -66,6 +68,9 @@ let package = Package(
     .testTarget(
       name: "CodecTests",
       dependencies: ["Budget", "CJPEG", "Codecs", "Raster", "CPictures", "StoreDriver", "TestPictures"],
+      swiftSettings: strictSwift),
+    .testTarget(
+      name: "MetadataTests", dependencies: ["Metadata", "Raster", "CPictures", "TestPictures"],
       swiftSettings: strictSwift),
     .testTarget(
       name: "DownsampleTests",

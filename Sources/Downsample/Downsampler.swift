@@ -25,7 +25,7 @@ public enum Downsampler {
     let decoder = try CodecRegistry.decoder(for: source, options: request.readingOptions(available: openable(request)))
     try refuseUnsupported(decoder.header)
     let metadata = try outputMetadata(decoder, request)
-    return (decoder.header, makePlan(decoder, request, metadata, source))
+    return (decoder.header, makePlan(decoder, request, metadata.metadata, source))
   }
 
   /// Makes the picture. The output's bytes go to the sink that `openOutput` gives; it is asked for one only when the input's
@@ -43,10 +43,10 @@ public enum Downsampler {
     let total = Stopwatch()
     let decoder = try CodecRegistry.decoder(for: source, options: request.readingOptions(available: openable(request)))
     try refuseUnsupported(decoder.header)
-    let metadata = try outputMetadata(decoder, request)
+    var metadata = try outputMetadata(decoder, request)
     times.header = total.elapsed
 
-    let plan = makePlan(decoder, request, metadata, source)
+    let plan = makePlan(decoder, request, metadata.metadata, source)
     guard plan.fits else { throw DownsampleError(.overBudget, plan.verdict) }
     let reservation = try reserve(plan, request, deadline)
     defer { reservation?.release() }
@@ -66,9 +66,11 @@ public enum Downsampler {
       header: header, decoded: decoded, maxPixelSize: plan.outputSize.longEdge, request: request)
     let late = LateSink(deadline: deadline)
     let stages = try pipeline.make(to: late)
+    var settings = request.encoderSettings(for: pipeline, metadata: ImageMetadata())
+    metadata.complete(size: pipeline.encoded.size, colorSpace: request.exifColorSpace(isSRGB: settings.isSRGB))
+    settings.metadata = metadata.metadata
     let encoder = try CodecRegistry.encoder(
-      for: request.format, layout: pipeline.encoded,
-      settings: request.encoderSettings(for: pipeline, metadata: metadata), sink: output)
+      for: request.format, layout: pipeline.encoded, settings: settings, sink: output)
     late.sink = encoder
     times.resample += watch.lap()
     while let band = try decoder.nextBand() {
@@ -93,7 +95,8 @@ public enum Downsampler {
         depth: pipeline.encoded.sampleType.byteCount * 8, hasAlpha: pipeline.encoded.hasAlpha,
         hasICCProfile: encoder.hasICCProfile),
       plan: plan, peakResidentBytes: Footprint.peakResidentBytes, times: times,
-      warnings: header.notes + plan.warnings + decoder.warnings + pipeline.warnings + encoder.warnings
+      warnings: header.notes + metadata.warnings + plan.warnings + decoder.warnings + pipeline.warnings
+        + encoder.warnings
         + hiddenMemoryWarnings(source))
   }
 
@@ -102,12 +105,13 @@ public enum Downsampler {
     min(request.memory.available, request.ledger?.capacity ?? .max)
   }
 
-  /// What of the input's metadata goes into the output.
+  /// What of the input's metadata goes into the output. Made before the plan, which then counts what it takes as resident.
   private static func outputMetadata(
     _ decoder: ImageDecoder, _ request: Request
-  ) throws(DownsampleError) -> ImageMetadata {
-    if request.metadata == .none { return ImageMetadata() }
-    return try decoder.takeMetadata()
+  ) throws(DownsampleError) -> OutputMetadata {
+    OutputMetadata(
+      request.metadata == .none ? ImageMetadata() : try decoder.takeMetadata(), choice: request.metadata,
+      stripsGPS: request.stripsGPS, orientation: decoder.header.orientation)
   }
 
   private static func makePlan(

@@ -98,6 +98,15 @@ public struct Request: Sendable {
       chroma: format.chroma(asked: chroma, size: pipeline.encoded.size), effort: effort)
   }
 
+  /// - Parameter isSRGB: as the encoder is told.
+  func exifColorSpace(isSRGB: Bool) -> EXIFColorSpace {
+    switch color {
+    case .srgb: .srgb
+    case .p3: .uncalibrated
+    case .keep: isSRGB ? .srgb : .kept
+    }
+  }
+
   /// What of the file is read.
   func readingOptions(available: Int) -> ReadingOptions {
     ReadingOptions(available: available, keepsMetadata: metadata != .none, salvages: salvages)

@@ -1,9 +1,8 @@
 import CPictures
+import Metadata
 import Raster
 import TestPictures
 import Testing
-
-@testable import Codecs
 
 @Suite struct EXIFOrientationTests {
   private func find(_ bytes: [UInt8]) -> Orientation { bytes.withUnsafeBufferPointer { EXIFOrientation.find(in: $0) } }
