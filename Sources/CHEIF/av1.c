@@ -92,6 +92,10 @@ bool cheif_read_av1_stream(const cheif_coded *coded, cheif_stream *stream) {
   stream->width = (uint32_t)header.max_width;
   stream->height = (uint32_t)header.max_height;
   stream->luma_bits = stream->chroma_bits = 8 + 2 * header.hbd;
+  stream->primaries = cheif_known_primaries((int)header.pri);
+  stream->transfer = cheif_known_transfer((int)header.trc);
+  stream->matrix = cheif_known_matrix((int)header.mtrx);
+  stream->full_range = header.color_range != 0;
   return true;
 }
 

@@ -33,6 +33,8 @@ typedef struct {
   int luma_bits, chroma_bits;
   int pictures;       // decoded at once: more than one with AV1's film grain or layers
   bool copies_plane;  // HEVC's sample adaptive offset does, the largest one
+  int primaries, transfer, matrix;  // as in cheif_frame
+  bool full_range;
 } cheif_stream;
 
 /// Memory that one decoded picture is put into and the next one after it again.

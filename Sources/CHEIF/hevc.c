@@ -78,7 +78,69 @@ static void skip_scaling_lists(bit_reader *reader) {
   }
 }
 
-/// ITU-T H.265, 7.3.2.2, as far as the sample adaptive offset's flag.
+enum { MOST_REFERENCES = 64, MOST_DELTAS = 16 };
+
+/// ITU-T H.265, 7.3.7: sets of pictures to refer to, each maybe told by how it differs from the one before it.
+static bool skip_reference_sets(bit_reader *reader) {
+  uint32_t sets = read_code(reader), deltas = 0;
+  if (sets > MOST_REFERENCES) return false;
+  for (uint32_t i = 0; i < sets && !reader->ended; i++) {
+    if (i > 0 && read_bit(reader) != 0) {
+      read_bit(reader);
+      read_code(reader);
+      uint32_t kept = 0;
+      for (uint32_t j = 0; j <= deltas; j++) {
+        bool is_used = read_bit(reader) != 0;
+        kept += is_used || read_bit(reader) != 0;
+      }
+      deltas = kept;
+    } else {
+      deltas = read_code(reader);
+      deltas += read_code(reader);
+      if (deltas > MOST_DELTAS) return false;
+      for (uint32_t j = 0; j < deltas; j++) {
+        read_code(reader);
+        read_bit(reader);
+      }
+    }
+    if (deltas > MOST_DELTAS) return false;
+  }
+  return true;
+}
+
+/// What follows the sample adaptive offset's flag up to the colour in the set's usability information (annex E.2.1).
+static void read_color(bit_reader *reader, int order_bits, cheif_stream *stream) {
+  if (read_bit(reader) != 0) {  // pulse code modulation
+    read_bits(reader, 8);
+    read_code(reader);
+    read_code(reader);
+    read_bit(reader);
+  }
+  if (!skip_reference_sets(reader)) return;
+  if (read_bit(reader) != 0) {
+    uint32_t count = read_code(reader);
+    for (uint32_t i = 0; i < count && !reader->ended; i++) read_bits(reader, order_bits + 1);
+  }
+  read_bits(reader, 2);
+  if (read_bit(reader) == 0) return;
+  enum { any_aspect = 255 };
+  if (read_bit(reader) != 0 && read_bits(reader, 8) == any_aspect) read_bits(reader, 32);
+  if (read_bit(reader) != 0) read_bit(reader);
+  if (read_bit(reader) == 0) return;
+  read_bits(reader, 3);
+  bool full_range = read_bit(reader) != 0;
+  uint32_t numbers[3] = {2, 2, 2};
+  if (read_bit(reader) != 0) {
+    for (int i = 0; i < 3; i++) numbers[i] = read_bits(reader, 8);
+  }
+  if (reader->ended) return;
+  stream->full_range = full_range;
+  stream->primaries = cheif_known_primaries((int)numbers[0]);
+  stream->transfer = cheif_known_transfer((int)numbers[1]);
+  stream->matrix = cheif_known_matrix((int)numbers[2]);
+}
+
+/// ITU-T H.265, 7.3.2.2. Without usability information, or where it cannot be read, colour is unspecified.
 static bool read_sequence_set(const uint8_t *bytes, size_t count, cheif_stream *stream) {
   bit_reader reader = {.bytes = bytes, .count = count, .next = 2};
   read_bits(&reader, 4);
@@ -101,7 +163,8 @@ static bool read_sequence_set(const uint8_t *bytes, size_t count, cheif_stream *
   if (luma > 8 || chroma_depth > 8) return false;
   stream->luma_bits = 8 + (int)luma;
   stream->chroma_bits = 8 + (int)chroma_depth;
-  read_code(&reader);
+  uint32_t order_bits = 4 + read_code(&reader);
+  if (order_bits > 16) return false;
   for (int i = read_bit(&reader) != 0 ? 0 : sub_layers; i <= sub_layers; i++) {
     for (int j = 0; j < 3; j++) read_code(&reader);
   }
@@ -110,7 +173,10 @@ static bool read_sequence_set(const uint8_t *bytes, size_t count, cheif_stream *
   read_bit(&reader);
   stream->copies_plane = read_bit(&reader) != 0;
   stream->pictures = 1;
-  return !reader.ended && stream->width > 0 && stream->height > 0;
+  stream->primaries = stream->transfer = stream->matrix = 2;
+  if (reader.ended || stream->width == 0 || stream->height == 0) return false;
+  read_color(&reader, (int)order_bits, stream);
+  return true;
 }
 
 /// The next NAL unit, which its length in 4 bytes precedes. False at the end, and where it is cut short.

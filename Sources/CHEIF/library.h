@@ -34,7 +34,11 @@
   F(heif_image_handle_has_alpha_channel)   \
   F(heif_image_handle_get_luma_bits_per_pixel)           \
   F(heif_image_handle_get_chroma_bits_per_pixel)         \
-  F(heif_image_handle_has_depth_image)                   \
+  F(heif_image_handle_get_list_of_metadata_block_IDs)    \
+  F(heif_image_handle_get_metadata_type)                 \
+  F(heif_image_handle_get_metadata_content_type)         \
+  F(heif_image_handle_get_metadata_size)                 \
+  F(heif_image_handle_get_metadata)                      \
   F(heif_image_handle_get_number_of_auxiliary_images)    \
   F(heif_image_handle_get_list_of_auxiliary_image_IDs)   \
   F(heif_image_handle_get_auxiliary_type)                \
@@ -78,6 +82,8 @@ struct heif_plugin_info;
   F(int, heif_image_handle_is_premultiplied_alpha, (const struct heif_image_handle *))                              \
   F(struct heif_error, heif_image_handle_get_preferred_decoding_colorspace,                                         \
     (const struct heif_image_handle *, enum heif_colorspace *, enum heif_chroma *))                                 \
+  F(int, heif_image_handle_get_content_light_level, (const struct heif_image_handle *, void *level))                \
+  F(int, heif_image_handle_get_mastering_display_colour_volume, (const struct heif_image_handle *, void *volume))   \
   F(int, heif_item_get_transformation_properties,                                                                   \
     (const struct heif_context *, heif_item_id, uint32_t *properties, int count))                                   \
   F(uint32_t, heif_item_get_property_type, (const struct heif_context *, heif_item_id, uint32_t property))          \

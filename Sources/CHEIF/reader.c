@@ -257,7 +257,6 @@ static cheif_status find_transforms(cheif_reader *reader, heif_item_id primary, 
 static void find_auxiliaries(cheif_reader *reader) {
   const cheif_library *library = reader->library;
   cheif_header *header = &reader->header;
-  header->has_depth_map = library->heif_image_handle_has_depth_image(reader->primary) != 0;
   int count = library->heif_image_handle_get_number_of_auxiliary_images(reader->primary, 0);
   if (count <= 0) return;
   heif_item_id *ids = calloc((size_t)count, sizeof *ids);
@@ -274,7 +273,11 @@ static void find_auxiliaries(cheif_reader *reader) {
     if (result.code == heif_error_Ok && type != NULL) {
       is_alpha = strcmp(type, "urn:mpeg:hevc:2015:auxid:1") == 0 || strcmp(type, "urn:mpeg:avc:2015:auxid:1") == 0 ||
                  strcmp(type, "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha") == 0;
-      if (strstr(type, "gainmap") != NULL) header->has_gain_map = true;
+      if (strcmp(type, "urn:com:apple:photo:2020:aux:hdrgainmap") == 0) {
+        header->gain_map = CHEIF_GAIN_MAP_APPLE;
+      } else if (strstr(type, "gainmap") != NULL && header->gain_map == CHEIF_GAIN_MAP_NONE) {
+        header->gain_map = CHEIF_GAIN_MAP_OTHER;
+      }
       library->heif_image_handle_free_auxiliary_types(auxiliary, &type);
     }
     if (is_alpha && header->has_alpha && reader->alpha == NULL) {
@@ -320,6 +323,64 @@ static bool take_profiles(cheif_reader *reader, const struct heif_image_handle *
   }
   if (nclx != NULL) library->heif_nclx_color_profile_free(nclx);
   return header->has_nclx || header->icc_bytes > 0;
+}
+
+static bool take_luminance(cheif_reader *reader, const struct heif_image_handle *handle) {
+  // As libheif lays them out since 1.16.
+  struct {
+    uint16_t content, frame_average;
+  } light = {0};
+  struct {
+    uint16_t primaries[6], white[2];
+    uint32_t most, least;  // in 0.0001 cd/m2
+  } display = {0};
+  const cheif_library *library = reader->library;
+  cheif_header *header = &reader->header;
+  if (library->heif_image_handle_get_content_light_level != NULL &&
+      library->heif_image_handle_get_content_light_level(handle, &light) != 0) {
+    header->content_luminance = light.content;
+  }
+  if (library->heif_image_handle_get_mastering_display_colour_volume != NULL &&
+      library->heif_image_handle_get_mastering_display_colour_volume(handle, &display) != 0) {
+    header->mastering_luminance = display.most / 10000.0;
+  }
+  return header->content_luminance > 0 || header->mastering_luminance > 0;
+}
+
+/// Of the picture, else of a grid's first tile.
+static void find_luminance(cheif_reader *reader, heif_item_id input) {
+  const cheif_library *library = reader->library;
+  if (take_luminance(reader, reader->primary) || input == 0) return;
+  if (strcmp(reader->header.item_type, "grid") != 0) return;
+  struct heif_image_handle *tile = NULL;
+  struct heif_error result = library->heif_context_get_image_handle(reader->context, input, &tile);
+  if (result.code != heif_error_Ok || tile == NULL) return;
+  take_luminance(reader, tile);
+  library->heif_image_handle_release(tile);
+}
+
+/// The items that libheif has read already; each may be as large as limit_context allows.
+static void find_metadata(cheif_reader *reader) {
+  enum { most = 32, offset_bytes = 4 };
+  const cheif_library *library = reader->library;
+  cheif_header *header = &reader->header;
+  heif_item_id items[most];
+  int count = library->heif_image_handle_get_list_of_metadata_block_IDs(reader->primary, NULL, items, most);
+  for (int i = 0; i < count; i++) {
+    const char *type = library->heif_image_handle_get_metadata_type(reader->primary, items[i]);
+    size_t bytes = library->heif_image_handle_get_metadata_size(reader->primary, items[i]);
+    if (type == NULL) continue;
+    if (strcmp(type, "Exif") == 0 && header->exif_bytes == 0 && bytes > offset_bytes) {
+      reader->exif_id = items[i];
+      header->exif_bytes = bytes - offset_bytes;
+    }
+    const char *content = library->heif_image_handle_get_metadata_content_type(reader->primary, items[i]);
+    if (strcmp(type, "mime") == 0 && content != NULL && strcmp(content, "application/rdf+xml") == 0 &&
+        header->xmp_bytes == 0) {
+      reader->xmp_id = items[i];
+      header->xmp_bytes = bytes;
+    }
+  }
 }
 
 static void find_layout(cheif_reader *reader) {
@@ -407,6 +468,13 @@ static void find_color_way(cheif_reader *reader, heif_item_id input) {
   if (!header->form.known) return;
   header->layout = header->form.layout;
   header->luma_bits = header->chroma_bits = header->form.bits;
+  if (header->has_nclx) return;
+  const cheif_stream *stream = &reader->color.limit;
+  header->has_nclx = true;
+  header->primaries = stream->primaries;
+  header->transfer = stream->transfer;
+  header->matrix = stream->matrix;
+  header->full_range = stream->full_range;
 }
 
 /// The first tile's coded data tell nothing of the others'.
@@ -562,7 +630,9 @@ static cheif_status read_header(cheif_reader *reader, cheif_error *error) {
   header->alpha_premultiplied = header->has_alpha && library->heif_image_handle_is_premultiplied_alpha != NULL &&
                                 library->heif_image_handle_is_premultiplied_alpha(reader->primary) != 0;
   find_auxiliaries(reader);
-  if (has_tone_map_item(reader)) header->has_gain_map = true;
+  if (header->gain_map != CHEIF_GAIN_MAP_APPLE && has_tone_map_item(reader)) header->gain_map = CHEIF_GAIN_MAP_ISO;
+  find_luminance(reader, input);
+  find_metadata(reader);
   if (!take_profiles(reader, reader->primary) && strcmp(header->item_type, "grid") == 0 && input != 0) {
     result = library->heif_context_get_image_handle(reader->context, input, &reader->profile_owner);
     reader->profile_owner_id = input;
@@ -857,4 +927,36 @@ cheif_status cheif_get_icc(cheif_reader *reader, void *buffer, cheif_error *erro
   cheif_leave();
   if (result.code != heif_error_Ok) return cheif_reader_fail(reader, result, error);
   return CHEIF_OK;
+}
+
+static cheif_status get_metadata(cheif_reader *reader, heif_item_id item, void *buffer, cheif_error *error) {
+  cheif_enter();
+  struct heif_error result = reader->library->heif_image_handle_get_metadata(reader->primary, item, buffer);
+  cheif_leave();
+  return result.code == heif_error_Ok ? CHEIF_OK : cheif_reader_fail(reader, result, error);
+}
+
+cheif_status cheif_get_exif(cheif_reader *reader, void *buffer, size_t *count, cheif_error *error) {
+  enum { offset_bytes = 4 };
+  *count = 0;
+  if (reader->header.exif_bytes == 0) return cheif_fail(error, CHEIF_FAULT, "the picture has no EXIF");
+  // ISO/IEC 23008-12, A.2.1: how far the TIFF header lies behind this number, then often "Exif\0\0".
+  size_t all = reader->header.exif_bytes + offset_bytes;
+  uint8_t *item = malloc(all);
+  if (item == NULL) return cheif_fail(error, CHEIF_NO_MEMORY, "no memory for EXIF");
+  cheif_status status = get_metadata(reader, reader->exif_id, item, error);
+  uint64_t start = offset_bytes + (uint64_t)big_endian(item);
+  // Written with an offset of 0 by some.
+  if (status == CHEIF_OK && start + 6 <= all && memcmp(item + start, "Exif\0\0", 6) == 0) start += 6;
+  if (status == CHEIF_OK && start < all) {
+    *count = all - (size_t)start;
+    memcpy(buffer, item + start, *count);
+  }
+  free(item);
+  return status;
+}
+
+cheif_status cheif_get_xmp(cheif_reader *reader, void *buffer, cheif_error *error) {
+  if (reader->header.xmp_bytes == 0) return cheif_fail(error, CHEIF_FAULT, "the picture has no XMP");
+  return get_metadata(reader, reader->xmp_id, buffer, error);
 }

@@ -49,6 +49,7 @@ struct cheif_reader {
   struct heif_image_handle *profile_owner;  // the first tile, where the grid itself states no colour; else NULL
   struct heif_image_handle *alpha;          // NULL: none, or not an item of its own
   heif_item_id primary_id, profile_owner_id, alpha_id;
+  heif_item_id exif_id, xmp_id;  // where the header has bytes of them
   struct heif_decoding_options *options;
   struct heif_decoding_options *catching;  // NULL where coded data cannot be caught
   struct heif_color_profile_nclx *kept_nclx;  // what the options point to

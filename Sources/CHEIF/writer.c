@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PLANES = 4, ALPHA = 3, SIDE_STEP = 16, LEAST_TILE = 64, BLOCK = 65536 };
+enum { MOST_PLANES = 4, ALPHA = 3, SIDE_STEP = 16, LEAST_TILE = 64, BLOCK = 65536, MOST_METADATA = 1 << 30 };
 
 // Functions that every libheif since 1.12 has, typed by the header; then those of grids, since 1.19, typed here.
 #define WRITER_FUNCTIONS(F)               \
@@ -16,6 +16,8 @@ enum { MOST_PLANES = 4, ALPHA = 3, SIDE_STEP = 16, LEAST_TILE = 64, BLOCK = 6553
   F(heif_context_get_encoder_for_format)  \
   F(heif_context_encode_image)            \
   F(heif_context_set_primary_image)       \
+  F(heif_context_add_exif_metadata)       \
+  F(heif_context_add_XMP_metadata)        \
   F(heif_context_write)                   \
   F(heif_encoder_release)                 \
   F(heif_encoder_set_lossy_quality)       \
@@ -85,13 +87,14 @@ struct cheif_writer {
   const writer_library *heif;
   cheif_sink sink;
   cheif_writer_settings settings;
-  uint8_t *icc;
+  uint8_t *icc, *exif, *xmp;
   cheif_tiling tiling;
   struct heif_context *context;
   struct heif_encoder *encoder;
   struct heif_encoding_options *options;
   struct heif_color_profile_nclx *nclx;
   struct heif_image_handle *grid, *alpha_grid;
+  struct heif_image_handle *single;    // the picture that is no grid, once it is encoded
   int plane_count;                     // of the coded picture without alpha: 1 or 3
   int h_shift, v_shift;                // of chroma
   uint32_t taken[MOST_PLANES];         // rows of the coded planes that have come
@@ -270,13 +273,20 @@ static cheif_status set_color(cheif_writer *writer, cheif_error *error) {
   return CHEIF_OK;
 }
 
+static bool copy(const uint8_t *from, size_t count, uint8_t **to) {
+  if (count == 0) return true;
+  *to = malloc(count);
+  if (*to != NULL) memcpy(*to, from, count);
+  return *to != NULL;
+}
+
 static cheif_status start(cheif_writer *writer, const cheif_writer_settings *settings, cheif_error *error) {
   writer->settings = *settings;
-  writer->settings.icc = NULL;
-  if (settings->icc_bytes > 0) {
-    writer->icc = malloc(settings->icc_bytes);
-    if (writer->icc == NULL) return cheif_fail(error, CHEIF_NO_MEMORY, "no memory for the ICC profile");
-    memcpy(writer->icc, settings->icc, settings->icc_bytes);
+  writer->settings.icc = writer->settings.exif = writer->settings.xmp = NULL;
+  if (!copy(settings->icc, settings->icc_bytes, &writer->icc) ||
+      !copy(settings->exif, settings->exif_bytes, &writer->exif) ||
+      !copy(settings->xmp, settings->xmp_bytes, &writer->xmp)) {
+    return cheif_fail(error, CHEIF_NO_MEMORY, "no memory for the ICC profile and metadata");
   }
   writer->plane_count = settings->layout == CHEIF_LAYOUT_MONOCHROME ? 1 : 3;
   writer->h_shift = settings->layout == CHEIF_LAYOUT_420 || settings->layout == CHEIF_LAYOUT_422;
@@ -298,7 +308,7 @@ static bool is_valid(const cheif_writer_settings *s) {
   const bool is_gray = s->layout == CHEIF_LAYOUT_MONOCHROME;
   return s->width > 0 && s->width <= 65535 && s->height > 0 && s->height <= 65535 && s->effort >= 1 && s->effort <= 9 &&
          s->quality >= 0 && s->quality <= 100 && s->tile >= LEAST_TILE && s->tile % SIDE_STEP == 0 &&
-         s->layout != CHEIF_LAYOUT_RGB && is_gray == (s->rows == CHEIF_ROWS_GRAY) &&
+         s->exif_bytes <= MOST_METADATA && s->xmp_bytes <= MOST_METADATA && s->layout != CHEIF_LAYOUT_RGB && is_gray == (s->rows == CHEIF_ROWS_GRAY) &&
          !(s->has_alpha && s->rows == CHEIF_ROWS_YCBCR);
 }
 
@@ -344,6 +354,7 @@ static void free_encoder(cheif_writer *writer) {
 void cheif_writer_discard(cheif_writer *writer) {
   if (writer == NULL) return;
   free_encoder(writer);
+  if (writer->single != NULL) writer->heif->heif_image_handle_release(writer->single);
   if (writer->grid != NULL) writer->heif->heif_image_handle_release(writer->grid);
   if (writer->alpha_grid != NULL) writer->heif->heif_image_handle_release(writer->alpha_grid);
   if (writer->options != NULL) writer->heif->heif_encoding_options_free(writer->options);
@@ -352,6 +363,8 @@ void cheif_writer_discard(cheif_writer *writer) {
   free(writer->bands);
   free(writer->scratch);
   free(writer->icc);
+  free(writer->exif);
+  free(writer->xmp);
   free(writer);
 }
 
@@ -425,9 +438,8 @@ static cheif_status encode_tile(cheif_writer *writer, tile *tile, uint32_t x, ui
   const writer_library *heif = writer->heif;
   struct heif_error result;
   if (writer->tiling.single) {
-    struct heif_image_handle *handle = NULL;
-    result = heif->heif_context_encode_image(writer->context, tile->color, writer->encoder, writer->options, &handle);
-    if (handle != NULL) heif->heif_image_handle_release(handle);
+    result =
+      heif->heif_context_encode_image(writer->context, tile->color, writer->encoder, writer->options, &writer->single);
   } else {
     result = heif->heif_context_add_image_tile(writer->context, writer->grid, x, y, tile->color, writer->encoder);
     if (result.code == heif_error_Ok && tile->alpha != NULL)
@@ -586,10 +598,31 @@ static struct heif_error deliver(struct heif_context *context, const void *data,
   return (struct heif_error){.code = heif_error_Ok, .message = ""};
 }
 
+/// Tied to the picture by `cdsc`; before the EXIF goes the offset of its TIFF header, 0 (ISO/IEC 23008-12, A.2.1).
+static cheif_status add_metadata(cheif_writer *writer, cheif_error *error) {
+  const writer_library *heif = writer->heif;
+  const struct heif_image_handle *picture = writer->single != NULL ? writer->single : writer->grid;
+  struct heif_error result = {.code = heif_error_Ok};
+  if (writer->exif != NULL) {
+    result = heif->heif_context_add_exif_metadata(writer->context, picture, writer->exif,
+                                                  (int)writer->settings.exif_bytes);
+  }
+  if (result.code == heif_error_Ok && writer->xmp != NULL) {
+    result =
+      heif->heif_context_add_XMP_metadata(writer->context, picture, writer->xmp, (int)writer->settings.xmp_bytes);
+  }
+  free(writer->exif);
+  free(writer->xmp);
+  writer->exif = writer->xmp = NULL;
+  return result.code == heif_error_Ok ? CHEIF_OK : fail(writer, result, error);
+}
+
 cheif_status cheif_writer_finish(cheif_writer *writer, cheif_error *error) {
   if (writer->first_band != writer->tiling.rows) return cheif_fail(error, CHEIF_FAULT, "rows are missing");
   // libheif puts the whole file together in memory, beside the coded tiles.
   free_encoder(writer);
+  const cheif_status status = add_metadata(writer, error);
+  if (status != CHEIF_OK) return status;
   struct heif_writer callbacks = {.writer_api_version = 1, .write = deliver};
   const struct heif_error result = writer->heif->heif_context_write(writer->context, &callbacks, writer);
   if (writer->write_failed) return cheif_fail(error, CHEIF_READ_FAILED, "writing failed");

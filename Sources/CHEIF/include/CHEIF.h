@@ -56,6 +56,9 @@ typedef struct {
   bool left_right;                   // MIRROR: true swaps left and right, false swaps top and bottom
 } cheif_transform;
 
+/// A picture that says how to make one of another dynamic range of the primary one.
+typedef enum { CHEIF_GAIN_MAP_NONE = 0, CHEIF_GAIN_MAP_APPLE, CHEIF_GAIN_MAP_ISO, CHEIF_GAIN_MAP_OTHER } cheif_gain_map;
+
 /// How libde265 or dav1d, called without libheif's plugins, finds a picture or a tile: what their memory follows from.
 typedef struct {
   bool known;              // false: libheif decodes
@@ -87,11 +90,14 @@ typedef struct {
   char item_type[5]; // of the primary item: "hvc1", "av01", "grid", "iovl", "iden", "tmap", ...
   bool tiled;        // decoded tile by tile, else whole
   uint32_t tile_width, tile_height, tile_columns, tile_rows;  // 1 x 1 tile of the picture's size when not tiled
-  bool has_nclx;     // colour given as numbers of ITU-T H.273, by the item's colr box
+  bool has_nclx;     // colour given as numbers of ITU-T H.273: by the item's colr box, else by the parameter sets
   int primaries, transfer, matrix;
   bool full_range;
   size_t icc_bytes;  // 0: no embedded ICC profile
-  bool has_gain_map, has_depth_map;  // auxiliary pictures that are not delivered
+  // How bright it is, in cd/m2; 0 where the file does not say. ISO/IEC 23008-12's clli and mdcv properties.
+  double content_luminance, mastering_luminance;
+  cheif_gain_map gain_map;  // not delivered, like depth maps and mattes
+  size_t exif_bytes, xmp_bytes;  // of the picture's metadata; 0 where it has none
   bool is_sequence_file;  // also holds an image sequence (only the primary picture is read)
   int transform_count;
   cheif_transform transforms[16];
@@ -127,6 +133,12 @@ cheif_status cheif_settle(cheif_reader *reader, int threads, cheif_error *error)
 
 /// Copies the embedded ICC profile, header.icc_bytes long.
 cheif_status cheif_get_icc(cheif_reader *reader, void *buffer, cheif_error *error);
+
+/// Copies the picture's EXIF, a TIFF structure of up to header.exif_bytes; 0 where the item does not hold what it says.
+cheif_status cheif_get_exif(cheif_reader *reader, void *buffer, size_t *count, cheif_error *error);
+
+/// Copies the picture's XMP packet, header.xmp_bytes long.
+cheif_status cheif_get_xmp(cheif_reader *reader, void *buffer, cheif_error *error);
 
 /// Decodes the next row of tiles (on up to `threads` threads, the caller's among them), or the whole picture, which comes in
 /// bands of rows whose memory is given back as the next is asked for. *rows has plane_count 0 at the end. Errors are those of the first tile, in reading order,

@@ -29,8 +29,12 @@ typedef struct {
   int quality;  // 0 to 100, the encoder's own scale
   int effort;   // 1 to 9: more takes longer
   uint32_t tile;  // longest side of a tile, a multiple of 16
-  const uint8_t *icc;  // copied
+  const uint8_t *icc;  // copied, like the metadata
   size_t icc_bytes;
+  const uint8_t *exif;  // a TIFF structure
+  size_t exif_bytes;
+  const uint8_t *xmp;  // an XMP packet
+  size_t xmp_bytes;
 } cheif_writer_settings;
 
 typedef struct {

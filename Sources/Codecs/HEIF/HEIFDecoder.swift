@@ -9,6 +9,7 @@ final class HEIFDecoder: ImageDecoder {
   private let bridge: SourceBridge
   private var file: cheif_header
   private var threads = 1
+  private var keepsMetadata: Bool
   /// Decoded in `begin`, because only the decoded picture tells some files' colour; handed out first.
   private var first: cheif_rows?
 
@@ -20,6 +21,7 @@ final class HEIFDecoder: ImageDecoder {
   init(source: ByteSource, options: ReadingOptions = ReadingOptions()) throws(DownsampleError) {
     try source.makeSeekable()
     bridge = SourceBridge(source)
+    keepsMetadata = options.keepsMetadata
     var error = cheif_error()
     let callbacks = cheif_source(
       context: bridge.context,
@@ -58,9 +60,26 @@ final class HEIFDecoder: ImageDecoder {
       if status != CHEIF_OK { throw failure(error, bridge) }
     }
     try header.apply(transforms(of: file))
-    if file.has_gain_map { header.notes.append("the gain map is not used") }
+    if file.content_luminance > 0 || file.mastering_luminance > 0 {
+      header.luminance = .init(
+        maximumContent: file.content_luminance > 0 ? file.content_luminance : nil,
+        masteringMaximum: file.mastering_luminance > 0 ? file.mastering_luminance : nil)
+    }
+    if let note = gainMapNote(file.gain_map) { header.notes.append(note) }
     if file.is_sequence_file { header.notes.append("the image sequence is not used, only the primary picture") }
     return header
+  }
+
+  /// Which gain map is left out, for people.
+  private static func gainMapNote(_ map: cheif_gain_map) -> String? {
+    let name: String
+    switch map {
+    case CHEIF_GAIN_MAP_NONE: return nil
+    case CHEIF_GAIN_MAP_APPLE: name = "the gain map (Apple)"
+    case CHEIF_GAIN_MAP_ISO: name = "the gain map (ISO 21496-1)"
+    default: name = "the gain map"
+    }
+    return "\(name) is not used, only the base picture"
   }
 
   private static func transforms(of file: cheif_header) -> [cheif_transform] {
@@ -71,7 +90,26 @@ final class HEIFDecoder: ImageDecoder {
 
   var planner: any DecodingPlanner { HEIFPlanner(file: file, header: header) }
 
-  func takeMetadata() throws(DownsampleError) -> ImageMetadata { ImageMetadata() }
+  func takeMetadata() throws(DownsampleError) -> ImageMetadata {
+    guard keepsMetadata else { return ImageMetadata() }
+    keepsMetadata = false
+    var error = cheif_error()
+    var status = CHEIF_OK
+    var metadata = ImageMetadata()
+    if file.exif_bytes > 0 {
+      metadata.exif = [UInt8](unsafeUninitializedCapacity: file.exif_bytes) { buffer, count in
+        status = cheif_get_exif(handle.reader, buffer.baseAddress, &count, &error)
+      }
+    }
+    if file.xmp_bytes > 0, status == CHEIF_OK {
+      metadata.xmp = [UInt8](unsafeUninitializedCapacity: file.xmp_bytes) { buffer, count in
+        status = cheif_get_xmp(handle.reader, buffer.baseAddress, &error)
+        count = status == CHEIF_OK ? file.xmp_bytes : 0
+      }
+    }
+    if status != CHEIF_OK { throw Self.failure(error, bridge) }
+    return metadata
+  }
 
   let warnings: [String] = []
 

@@ -6,7 +6,7 @@ import Raster
 /// come; a small picture as one item.
 final class HEIFEncoder: ImageEncoder {
   let hasICCProfile: Bool
-  let warnings: [String] = []
+  let warnings: [String]
   private let handle: Handle
   private let bridge: SinkBridge
   private let name: String
@@ -28,17 +28,19 @@ final class HEIFEncoder: ImageEncoder {
     }
     bridge = SinkBridge(sink)
     hasICCProfile = !settings.iccProfile.isEmpty
+    warnings = settings.metadata.iptc.isEmpty ? [] : ["\(name) has no place for IPTC data: they are left out"]
     var error = cheif_error()
     let callbacks = cheif_sink(context: bridge.context) { context, bytes, count in
       SinkBridge.from(context).write(bytes, count: count)
     }
-    let writer = settings.iccProfile.withUnsafeBufferPointer { icc in
+    let writer = Self.withBytes(of: settings) { icc, exif, xmp in
       var description = cheif_writer_settings(
         width: UInt32(layout.size.width), height: UInt32(layout.size.height),
         rows: layout.color == .gray ? CHEIF_ROWS_GRAY : layout.color == .rgb ? CHEIF_ROWS_RGB : CHEIF_ROWS_YCBCR,
         has_alpha: layout.hasAlpha, layout: Self.coded(layout, settings),
         coding: Self.coding(format), quality: Int32(Self.quality(settings.quality, format: format)),
-        effort: Int32(settings.effort), tile: UInt32(Self.tileSide), icc: icc.baseAddress, icc_bytes: icc.count)
+        effort: Int32(settings.effort), tile: UInt32(Self.tileSide), icc: icc.baseAddress, icc_bytes: icc.count,
+        exif: exif.baseAddress, exif_bytes: exif.count, xmp: xmp.baseAddress, xmp_bytes: xmp.count)
       return cheif_writer_create(callbacks, &description, &error)
     }
     guard let writer else { throw Self.failure(error, bridge, name) }
@@ -55,6 +57,17 @@ final class HEIFEncoder: ImageEncoder {
   func finish() throws(DownsampleError) {
     var error = cheif_error()
     guard cheif_writer_finish(handle.writer, &error) == CHEIF_OK else { throw Self.failure(error, bridge, name) }
+  }
+
+  private static func withBytes(
+    of settings: EncoderSettings,
+    _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> OpaquePointer?
+  ) -> OpaquePointer? {
+    settings.iccProfile.withUnsafeBufferPointer { icc in
+      settings.metadata.exif.withUnsafeBufferPointer { exif in
+        settings.metadata.xmp.withUnsafeBufferPointer { xmp in body(icc, exif, xmp) }
+      }
+    }
   }
 
   private static func failure(_ error: cheif_error, _ bridge: SinkBridge, _ name: String) -> DownsampleError {

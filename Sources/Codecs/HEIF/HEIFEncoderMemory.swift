@@ -23,12 +23,16 @@ extension HEIFEncoder {
     // libheif puts the file together beside the coded tiles, in a buffer that doubles as it grows; the tiles' places and
     // the encoder are gone by then. What that takes beyond the rest is named here as the coded data's.
     let writing = 3 * coded
-    return [
+    var uses = [
       MemoryUse("code and tables of libheif and the encoder", format == .heic ? 17 << 19 : 15 << 19),
       MemoryUse("row of tiles", band), MemoryUse("encoder, one tile", encoder),
       MemoryUse("coded data", max(encoding, writing) - band - encoder),
       MemoryUse("colour conversion", layout.size.width * 8), MemoryUse("ICC profile", settings.iccProfile.count * 3),
     ]
+    // Ours, libheif's, and in the file that it puts together, in a buffer that doubles.
+    let metadata = settings.metadata.exif.count + settings.metadata.xmp.count
+    if metadata > 0 { uses.append(MemoryUse("metadata in the file", metadata * 5)) }
+    return uses
   }
 
   /// Boxes and places of an item, in bytes.
