@@ -141,7 +141,7 @@ static int allocate(Dav1dPicture *picture, void *cookie) {
     return DAV1D_ERR(ENOMEM);
   }
   cheif_room *room = &job->rooms[index];
-  if (cheif_take_room(room, strides, heights, planes) == NULL) {
+  if (cheif_take_room(room, strides, heights, picture->p.bpc, planes) == NULL) {
     job->no_memory = true;
     return DAV1D_ERR(ENOMEM);
   }
@@ -208,11 +208,14 @@ static void close_job(void *decoder) {
   free(job);
 }
 
-static av1_job *open_job(const cheif_stream *limit) {
+static av1_job *open_job(const cheif_stream *limit, cheif_filling filling) {
   av1_job *job = calloc(1, sizeof *job);
   if (job == NULL) return NULL;
   job->limit = *limit;
-  for (int i = 0; i < MOST_PICTURES; i++) job->rooms[i].store = &job->stores[i];
+  for (int i = 0; i < MOST_PICTURES; i++) {
+    job->rooms[i].store = &job->stores[i];
+    job->stores[i].filling = filling;
+  }
   Dav1dSettings settings;
   library.dav1d_default_settings(&settings);
   settings.n_threads = 1;
@@ -237,7 +240,7 @@ static av1_job *find_job(cheif_store *store, const cheif_stream *limit) {
     return job;
   }
   cheif_close_decoder(store);
-  job = open_job(limit);
+  job = open_job(limit, store->filling);
   store->decoder = job;
   store->close = close_job;
   return job;

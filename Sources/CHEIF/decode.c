@@ -214,6 +214,10 @@ cheif_status cheif_decode_coded(const cheif_way *way, cheif_coded *coded, cheif_
                           ? cheif_decode_hevc(coded, &way->limit, store, &picture->frame, error)
                           : cheif_decode_av1(coded, &way->limit, store, &picture->frame, error);
   picture->is_frame = status == CHEIF_OK;
+  if (status == CHEIF_OK && picture->frame.is_damaged && store->filling == CHEIF_FILL_NONE) {
+    *picture = (cheif_picture){0};
+    return cheif_fail(error, CHEIF_DAMAGED, "libde265 found errors in the coded data");
+  }
   return status;
 }
 
@@ -260,18 +264,17 @@ static cheif_status check_library_picture(cheif_reader *reader, cheif_error *err
   return settle_header(reader, layout, error);
 }
 
-static cheif_status decode_undivided_here(cheif_reader *reader, bool is_alpha, cheif_error *error) {
+bool cheif_can_salvage(const cheif_reader *reader, cheif_status status) {
+  return reader->source.salvages && (status == CHEIF_DAMAGED || status == CHEIF_UNSUPPORTED);
+}
+
+/// Decodes the undivided picture with our decoders, into its store. `is_cut`: the file does not have all of it.
+static cheif_status decode_once(cheif_reader *reader, bool is_alpha, bool *is_cut, cheif_error *error) {
   enum { hardly_any = 1 << 16 };  // bytes of coded data
   const cheif_way *way = is_alpha ? &reader->alpha_coding : &reader->color;
-  cheif_picture *picture = is_alpha ? &reader->whole_alpha : &reader->whole;
-  if (way->decoder == CHEIF_DECODER_NONE) {
-    bool converts = !is_alpha && reader->header.layout_known;
-    cheif_status status = cheif_decode_item(reader, is_alpha ? reader->alpha : reader->primary,
-                                            converts ? &reader->header.layout : NULL, picture, error);
-    return status == CHEIF_OK && !is_alpha ? check_library_picture(reader, error) : status;
-  }
   cheif_coded coded;
   cheif_status status = cheif_catch(reader, is_alpha ? reader->alpha : reader->primary, &coded, error);
+  *is_cut = cheif_made_up() > 0;
   if (status != CHEIF_OK) return status;
   // libheif has dropped one copy and keeps another.
   status = cheif_refresh(reader, hardly_any, error);
@@ -284,8 +287,114 @@ static cheif_status decode_undivided_here(cheif_reader *reader, bool is_alpha, c
     cheif_free_coded(&coded);
     return status;
   }
-  status = cheif_decode_coded(way, &coded, is_alpha ? &reader->whole_alpha_store : &reader->whole_store, picture, error);
+  status = cheif_decode_coded(way, &coded, is_alpha ? &reader->whole_alpha_store : &reader->whole_store,
+                              is_alpha ? &reader->whole_alpha : &reader->whole, error);
   (void)malloc_trim(0);
+  return status;
+}
+
+// MARK: Salvage
+
+enum { BAND_ROWS = 64, MADE_UP = 0x55, MADE_UP_AGAIN = 0xAA };
+
+/// A number of the rows of a frame from `first` on, `BAND_ROWS` of luma (FNV-1a, by words).
+static uint64_t number_of_band(const cheif_frame *frame, uint32_t first) {
+  uint64_t number = 14695981039346656037u;
+  for (int i = 0; i < frame->plane_count; i++) {
+    const cheif_plane *plane = &frame->planes[i];
+    uint64_t scale = plane->height == frame->planes[0].height ? 1 : 2;
+    size_t bytes = plane->width * (size_t)plane->bytes_per_sample;
+    for (uint64_t y = first / scale; y < (first + BAND_ROWS) / scale && y < plane->height; y++) {
+      const uint8_t *row = plane->samples + y * plane->stride;
+      for (size_t x = 0; x + 8 <= bytes; x += 8) {
+        uint64_t word;
+        memcpy(&word, row + x, sizeof word);
+        number = (number ^ word) * 1099511628211u;
+        number ^= number >> 29;
+      }
+    }
+  }
+  return number;
+}
+
+/// The frame lies in a store, whose memory is ours.
+static void fill_rows(const cheif_frame *frame, uint32_t first, cheif_filling filling) {
+  for (int i = 0; i < frame->plane_count; i++) {
+    const cheif_plane *plane = &frame->planes[i];
+    uint32_t scale = plane->height == frame->planes[0].height ? 1 : 2, from = first / scale;
+    if (from >= plane->height) continue;
+    uint8_t *rows = (uint8_t *)(uintptr_t)plane->samples + (size_t)from * plane->stride;
+    cheif_fill(rows, plane->stride, plane->width, plane->height - from, plane->bits, filling);
+  }
+}
+
+/// Neither decoder tells where the coded data ran out: both go on with what comes after, and here that is made up. So the
+/// picture is decoded once more with other bytes made up: the rows that differ are not the picture's.
+static cheif_status keep_what_is_there(cheif_reader *reader, bool is_alpha, cheif_error *error) {
+  cheif_picture *picture = is_alpha ? &reader->whole_alpha : &reader->whole;
+  uint32_t height = picture->frame.planes[0].height, bands = height / BAND_ROWS + (height % BAND_ROWS != 0), same = 0;
+  uint64_t *numbers = malloc(bands * sizeof *numbers);
+  if (numbers == NULL) return cheif_fail(error, CHEIF_NO_MEMORY, "no memory to find out which rows are there");
+  for (uint32_t i = 0; i < bands; i++) numbers[i] = number_of_band(&picture->frame, i * BAND_ROWS);
+  cheif_make_up_with(MADE_UP_AGAIN);
+  *picture = (cheif_picture){0};
+  bool is_cut;
+  cheif_status status = decode_once(reader, is_alpha, &is_cut, error);
+  if (status == CHEIF_OK && picture->frame.planes[0].height == height) {
+    while (same < bands && number_of_band(&picture->frame, same * BAND_ROWS) == numbers[same]) same++;
+  }
+  free(numbers);
+  if (status != CHEIF_OK) return status;
+  if (same == 0) {
+    *picture = (cheif_picture){0};
+    return cheif_fail(error, CHEIF_DAMAGED, "the file ends before any rows of the picture");
+  }
+  uint32_t rows = same * BAND_ROWS;
+  if (rows >= height) return CHEIF_OK;
+  fill_rows(&picture->frame, rows, is_alpha ? CHEIF_FILL_OPAQUE : CHEIF_FILL_GRAY);
+  if (is_alpha) reader->losses.lost_alpha = true;
+  if (!is_alpha && rows < reader->header.height) reader->losses.lost_rows = reader->header.height - rows;
+  return CHEIF_OK;
+}
+
+/// Alpha that cannot be decoded.
+static cheif_status make_opaque(cheif_reader *reader, cheif_error *error) {
+  const cheif_header *header = &reader->header;
+  cheif_room room = {.store = &reader->whole_alpha_store};
+  size_t stride = ((size_t)header->alpha_width * (header->alpha_bits > 8 ? 2 : 1) + 63) / 64 * 64;
+  uint8_t *planes[3];
+  if (cheif_take_room(&room, (size_t[]){stride, 0, 0}, (uint32_t[]){header->alpha_height, 0, 0}, header->alpha_bits,
+                      planes) == NULL) {
+    return cheif_fail(error, CHEIF_NO_MEMORY, "no memory for alpha");
+  }
+  cheif_frame frame = {.layout = CHEIF_LAYOUT_MONOCHROME, .plane_count = 1};
+  frame.planes[0] = (cheif_plane){planes[0], stride, header->alpha_width, header->alpha_height, header->alpha_bits,
+                                  header->alpha_bits > 8 ? 2 : 1};
+  reader->whole_alpha = (cheif_picture){.is_frame = true, .frame = frame};
+  reader->losses.lost_alpha = true;
+  return CHEIF_OK;
+}
+
+cheif_losses cheif_get_losses(const cheif_reader *reader) { return reader->losses; }
+
+static cheif_status decode_undivided_here(cheif_reader *reader, bool is_alpha, cheif_error *error) {
+  const cheif_way *way = is_alpha ? &reader->alpha_coding : &reader->color;
+  cheif_picture *picture = is_alpha ? &reader->whole_alpha : &reader->whole;
+  if (way->decoder == CHEIF_DECODER_NONE) {
+    bool converts = !is_alpha && reader->header.layout_known;
+    cheif_status status = cheif_decode_item(reader, is_alpha ? reader->alpha : reader->primary,
+                                            converts ? &reader->header.layout : NULL, picture, error);
+    return status == CHEIF_OK && !is_alpha ? check_library_picture(reader, error) : status;
+  }
+  cheif_make_up_with(MADE_UP);
+  bool is_cut = false;
+  cheif_status status = decode_once(reader, is_alpha, &is_cut, error);
+  if (status == CHEIF_OK && is_cut) status = keep_what_is_there(reader, is_alpha, error);
+  if (status == CHEIF_OK && picture->frame.is_damaged) {
+    if (is_alpha) reader->losses.lost_alpha = true;
+    if (!is_alpha) reader->losses.is_damaged = true;
+  }
+  if (is_alpha && cheif_can_salvage(reader, status)) status = make_opaque(reader, error);
   return status;
 }
 
@@ -454,20 +563,38 @@ static cheif_status find_threads(cheif_reader *reader, int *threads, cheif_error
   return CHEIF_OK;
 }
 
+/// A file that ends too early is refused before anything of it is decoded.
+static cheif_status refuse_cut(const cheif_reader *reader, cheif_error *error) {
+  for (int is_alpha = 0; is_alpha < 2; is_alpha++) {
+    const cheif_cut *cut = is_alpha ? &reader->alpha_cut : &reader->cut;
+    // What libheif decodes whole comes as it can, or not at all.
+    bool is_ours = reader->header.tiled || (is_alpha ? &reader->alpha_coding : &reader->color)->decoder != CHEIF_DECODER_NONE;
+    if (cut->count == 0 || (reader->source.salvages && is_ours)) continue;
+    const char *of = is_alpha ? "alpha" : "the picture";
+    int percent = cut->bytes > 0 ? (int)(100.0 * (double)cut->there / (double)cut->bytes) : 0;
+    if (cut->items == 1) return cheif_fail(error, CHEIF_DAMAGED, "the file ends inside %s (%d%% of it is there)", of, percent);
+    return cheif_fail(error, CHEIF_DAMAGED, "the file ends inside %stile %u of %u (%d%% of %s is there)",
+                      is_alpha ? "alpha's " : "", cut->first + 1, cut->items, percent, of);
+  }
+  return CHEIF_OK;
+}
+
 cheif_status cheif_settle(cheif_reader *reader, int threads, cheif_error *error) {
   cheif_error own;
   if (error == NULL) error = &own;
   *error = reader->failure;
   if (reader->failure.status != CHEIF_OK || reader->header.layout_known) return reader->failure.status;
   threads = clamp_threads(threads);
-  cheif_status status = find_threads(reader, &threads, error);
+  cheif_status status = refuse_cut(reader, error);
+  if (status == CHEIF_OK) status = find_threads(reader, &threads, error);
   if (status == CHEIF_OK) status = cheif_decode_undivided(reader, false, threads, error);
   if (status != CHEIF_OK) reader->failure = *error;
   return status;
 }
 
 static cheif_status decode_rows(cheif_reader *reader, int threads, cheif_rows *rows, cheif_error *error) {
-  cheif_status status = find_threads(reader, &threads, error);
+  cheif_status status = refuse_cut(reader, error);
+  if (status == CHEIF_OK) status = find_threads(reader, &threads, error);
   if (status != CHEIF_OK) return status;
 #if CHEIF_BUILT_WITH_TILES
   if (reader->header.tiled) return cheif_next_tiles(reader, threads, rows, error);

@@ -59,6 +59,9 @@ cheif_status cheif_decode_item(cheif_reader *reader, const struct heif_image_han
 cheif_status cheif_decode_coded(const cheif_way *way, cheif_coded *coded, cheif_store *store, cheif_picture *picture,
                                 cheif_error *error);
 
+/// Whether what failed so is made up for.
+bool cheif_can_salvage(const cheif_reader *reader, cheif_status status);
+
 /// Decodes the colour's or alpha's undivided picture.
 cheif_status cheif_decode_undivided(cheif_reader *reader, bool is_alpha, int threads, cheif_error *error);
 

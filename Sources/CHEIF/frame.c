@@ -21,7 +21,19 @@ void cheif_close_decoder(cheif_store *store) {
 void cheif_free_store(cheif_store *store) {
   cheif_close_decoder(store);
   free(store->memory);
-  *store = (cheif_store){0};
+  *store = (cheif_store){.filling = store->filling};
+}
+
+void cheif_fill(uint8_t *samples, size_t stride, uint32_t width, uint32_t rows, int bits, cheif_filling filling) {
+  uint32_t value = filling == CHEIF_FILL_OPAQUE ? (1u << bits) - 1 : 1u << (bits - 1);
+  for (uint32_t y = 0; y < rows; y++) {
+    uint8_t *row = samples + y * stride;
+    if (bits <= 8) {
+      memset(row, (int)value, width);
+    } else {
+      for (uint32_t x = 0; x < width; x++) ((uint16_t *)(void *)row)[x] = (uint16_t)value;
+    }
+  }
 }
 
 /// Bytes that two pixels take.
@@ -36,7 +48,8 @@ bool cheif_fits(const cheif_stream *limit, int width, int height, cheif_layout l
          bytes_of_two(layout, bits) <= bytes_of_two(limit->layout, most_bits);
 }
 
-uint8_t *cheif_take_room(cheif_room *room, const size_t strides[3], const uint32_t heights[3], uint8_t *planes[3]) {
+uint8_t *cheif_take_room(cheif_room *room, const size_t strides[3], const uint32_t heights[3], int bits,
+                         uint8_t *planes[3]) {
   if (room->memory != NULL) {
     room->too_many = true;
     return NULL;
@@ -58,6 +71,10 @@ uint8_t *cheif_take_room(cheif_room *room, const size_t strides[3], const uint32
   room->memory = room->store->memory;
   room->bytes = total;
   for (int i = 0; i < 3; i++) planes[i] = strides[i] > 0 ? room->memory + offsets[i] : NULL;
+  uint32_t sample_bytes = bits > 8 ? 2 : 1;
+  for (int i = 0; i < 3 && room->store->filling != CHEIF_FILL_NONE; i++) {
+    cheif_fill(planes[i], strides[i], (uint32_t)strides[i] / sample_bytes, heights[i], bits, room->store->filling);
+  }
   return room->memory;
 }
 

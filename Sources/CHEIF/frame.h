@@ -37,10 +37,16 @@ typedef struct {
   bool full_range;
 } cheif_stream;
 
+typedef enum { CHEIF_FILL_NONE = 0, CHEIF_FILL_GRAY, CHEIF_FILL_OPAQUE } cheif_filling;
+
+/// Fills rows of samples.
+void cheif_fill(uint8_t *samples, size_t stride, uint32_t width, uint32_t rows, int bits, cheif_filling filling);
+
 /// Memory that one decoded picture is put into and the next one after it again.
 typedef struct {
   uint8_t *memory;
   size_t bytes;
+  cheif_filling filling; // what a new picture is filled with, where its decoder may leave some of it out
   bool keeps_decoder;    // for the next picture: opening one for each tile scatters the heap
   void *decoder;         // NULL: none is open
   void (*close)(void *);
@@ -57,6 +63,7 @@ typedef struct {
   cheif_plane planes[3];
   int primaries, transfer, matrix;  // numbers of ITU-T H.273; 2 where the bitstream states none that is known
   bool full_range;
+  bool is_damaged;  // some of it is not what was coded
 } cheif_frame;
 
 /// Opens the library at the first call. False when there is none, or when it was not known at build time.
@@ -88,7 +95,8 @@ bool cheif_fits(const cheif_stream *limit, int width, int height, cheif_layout l
 
 /// Widths and heights are those that are stored; all planes begin at multiples of 64 bytes, and so do their rows. NULL
 /// when there is no memory or the room is taken.
-uint8_t *cheif_take_room(cheif_room *room, const size_t strides[3], const uint32_t heights[3], uint8_t *planes[3]);
+uint8_t *cheif_take_room(cheif_room *room, const size_t strides[3], const uint32_t heights[3], int bits,
+                         uint8_t *planes[3]);
 
 /// Frees the picture that was not kept.
 void cheif_leave_room(cheif_room *room);

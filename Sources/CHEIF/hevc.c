@@ -222,6 +222,7 @@ bool cheif_read_hevc_stream(const cheif_coded *coded, cheif_stream *stream) {
   F(de265_flush_data)           \
   F(de265_decode)               \
   F(de265_get_next_picture)     \
+  F(de265_get_warning)          \
   F(de265_release_next_picture) \
   F(de265_set_image_allocation_functions) \
   F(de265_set_image_plane)      \
@@ -296,7 +297,7 @@ static int get_buffer(de265_decoder_context *context, struct de265_image_spec *s
     heights[i] = i == 0 ? height : (height + down - 1) / down;
   }
   uint8_t *planes[3];
-  if (cheif_take_room(&job->room, strides, heights, planes) == NULL) return 0;
+  if (cheif_take_room(&job->room, strides, heights, bits, planes) == NULL) return 0;
   for (int i = 0; i < 3; i++) library.de265_set_image_plane(image, i, planes[i], (int)strides[i], NULL);
   // See cheif_decode_hevc.
   library.de265_set_parameter_bool(context, DE265_DECODER_PARAM_DISABLE_SAO, 0);
@@ -365,6 +366,25 @@ static cheif_status push(de265_decoder_context *decoder, const cheif_coded *code
   return CHEIF_OK;
 }
 
+/// Whether libde265 met what no sound picture holds. It goes on then, and makes something of what follows.
+static bool has_damage(de265_decoder_context *decoder) {
+  enum { most_warnings = 64 };
+  for (int i = 0; i < most_warnings; i++) {
+    switch (library.de265_get_warning(decoder)) {
+      case DE265_OK: return false;
+      case DE265_WARNING_PREMATURE_END_OF_SLICE_SEGMENT:
+      case DE265_WARNING_INCORRECT_ENTRY_POINT_OFFSET:
+      case DE265_WARNING_CTB_OUTSIDE_IMAGE_AREA:
+      case DE265_WARNING_SLICEHEADER_INVALID:
+      case DE265_WARNING_EOSS_BIT_NOT_SET:
+      case DE265_WARNING_SLICE_SEGMENT_ADDRESS_INVALID:
+      case DE265_WARNING_DEPENDENT_SLICE_WITH_ADDRESS_ZERO: return true;
+      default: break;
+    }
+  }
+  return false;
+}
+
 static cheif_status decode(de265_decoder_context *decoder, hevc_job *job, cheif_frame *frame, cheif_error *error) {
   bool found = false;
   int more;
@@ -379,7 +399,10 @@ static cheif_status decode(de265_decoder_context *decoder, hevc_job *job, cheif_
     if (status != CHEIF_OK) return status;
     found = true;
   } while (more);
-  if (found) return CHEIF_OK;
+  if (found) {
+    frame->is_damaged = has_damage(decoder);
+    return CHEIF_OK;
+  }
   if (job->room.too_many) return cheif_fail(error, CHEIF_UNSUPPORTED, "several pictures where one is expected");
   if (job->room.too_large) return cheif_fail(error, CHEIF_DAMAGED, "the coded picture is larger than its header says");
   if (result == DE265_ERROR_OUT_OF_MEMORY) return cheif_fail(error, CHEIF_NO_MEMORY, "no memory for the picture");

@@ -15,7 +15,18 @@ static _Thread_local int64_t position;
 // How much it still reads.
 static _Thread_local int64_t readable = INT64_MAX;
 
+// How many bytes it was given that the file does not have, and which.
+static _Thread_local int64_t made_up;
+static _Thread_local uint8_t made_up_byte;
+
 void cheif_limit_reading(int64_t most) { readable = most; }
+
+void cheif_make_up_with(uint8_t byte) {
+  made_up_byte = byte;
+  made_up = 0;
+}
+
+int64_t cheif_made_up(void) { return made_up; }
 
 static int64_t callback_position(void *context) {
   (void)context;
@@ -78,19 +89,30 @@ static bool may_open(cheif_reader *reader, int64_t count) {
   return false;
 }
 
+/// While the boxes are read, and where damage is made up for, the file is as long as its boxes say.
+static bool fills_up(const cheif_reader *reader) {
+  return reader->is_opening || reader->is_finding || reader->source.salvages;
+}
+
 static int callback_read(void *buffer, size_t size, void *context) {
   cheif_reader *reader = context;
   if (size > INT64_MAX || !may_open(reader, (int64_t)size)) return -1;
   cheif_leave();  // the source is not libheif
   int64_t count = (int64_t)size;
-  int64_t part = count < readable ? count : readable;
+  int64_t rest = reader->source.size - position, missing = 0;
+  if (fills_up(reader) && count > rest && position <= reader->full_size - count) {
+    missing = rest > 0 ? count - rest : count;
+    made_up += missing;
+  }
+  int64_t part = count - missing < readable ? count - missing : readable;
   bool done = cheif_read_exactly(reader, position, buffer, part);
   cheif_enter();
   if (!done) return -1;
-  if (part < count) {
-    memset((uint8_t *)buffer + part, 0, (size_t)(count - part));
+  if (part < count - missing) {
+    memset((uint8_t *)buffer + part, 0, (size_t)(count - missing - part));
     reader->is_spent = true;
   }
+  if (missing > 0) memset((uint8_t *)buffer + count - missing, made_up_byte, (size_t)missing);
   if (readable != INT64_MAX) readable -= part;
   position += count;
   return 0;
@@ -98,7 +120,7 @@ static int callback_read(void *buffer, size_t size, void *context) {
 
 static enum heif_reader_grow_status callback_wait(int64_t target, void *context) {
   const cheif_reader *reader = context;
-  return target <= reader->source.size ? heif_reader_grow_status_size_reached
+  return target <= (fills_up(reader) ? reader->full_size : reader->source.size) ? heif_reader_grow_status_size_reached
                                        : heif_reader_grow_status_size_beyond_eof;
 }
 
@@ -118,8 +140,10 @@ static uint32_t big_endian(const uint8_t *bytes) {
   return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/// Looks at the outermost boxes: is there a still picture (meta or mini; of how many bytes?), is there a sequence (moov)?
-static void scan_boxes(cheif_reader *reader, bool *still, bool *sequence, uint64_t *meta_bytes) {
+/// Looks at the outermost boxes: is there a still picture (meta or mini; of how many bytes, and of how many that the file
+/// does not have?), is there a sequence (moov)?
+static void scan_boxes(cheif_reader *reader, bool *still, bool *sequence, uint64_t *meta_bytes,
+                       uint64_t *missing_bytes) {
   *still = *sequence = false;
   *meta_bytes = 0;
   int64_t offset = 0;
@@ -139,6 +163,7 @@ static void scan_boxes(cheif_reader *reader, bool *still, bool *sequence, uint64
     if (is_meta) {
       uint64_t rest = (uint64_t)(reader->source.size - offset);
       *meta_bytes += size > rest || size == 0 ? rest : size;
+      if (size > rest) *missing_bytes = size - rest;
     }
     if (size < least || size > (uint64_t)(reader->source.size - offset)) return;
     offset += (int64_t)size;
@@ -429,7 +454,8 @@ static void find_way(cheif_reader *reader, heif_item_id id, cheif_way *way, chei
   // libheif reads all of it, and copies it.
   heif_item_id ids[] = {id};
   cheif_leave();  // the source is not libheif
-  uint64_t bytes = cheif_find_coded_bytes(reader, ids, 1).largest;
+  cheif_coded_bytes extents = cheif_find_coded_bytes(reader, ids, 1);
+  uint64_t bytes = extents.largest;
   cheif_enter();
   if (bytes > (uint64_t)allowed(reader, INT64_MAX, 3)) {
     cheif_fail(&reader->refusal, CHEIF_NO_MEMORY,
@@ -478,9 +504,9 @@ static void find_color_way(cheif_reader *reader, heif_item_id input) {
 }
 
 /// The first tile's coded data tell nothing of the others'.
-static void count_tiles(cheif_reader *reader, heif_item_id grid, cheif_coded_form *form) {
+static void count_tiles(cheif_reader *reader, heif_item_id grid, cheif_coded_form *form, cheif_cut *cut) {
   const cheif_library *library = reader->library;
-  if (!form->known) return;
+  if (library->heif_context_get_item_references == NULL || library->heif_release_item_references == NULL) return;
   for (int i = 0; i < 16; i++) {
     uint32_t type = 0;
     heif_item_id *tiles = NULL;
@@ -490,11 +516,19 @@ static void count_tiles(cheif_reader *reader, heif_item_id grid, cheif_coded_for
       cheif_leave();  // the source is not libheif
       cheif_coded_bytes bytes = cheif_find_coded_bytes(reader, tiles, count);
       cheif_enter();
-      if (form->bytes < bytes.largest) form->bytes = bytes.largest;
-      if (form->all_bytes < bytes.total) form->all_bytes = bytes.total;
+      if (form->known && form->bytes < bytes.largest) form->bytes = bytes.largest;
+      if (form->known && form->all_bytes < bytes.total) form->all_bytes = bytes.total;
+      *cut = (cheif_cut){bytes.cut_count, bytes.first_cut, (uint32_t)count, bytes.wanted, bytes.there};
     }
     library->heif_release_item_references(reader->context, &tiles);
   }
+}
+
+static void count_bytes(cheif_reader *reader, heif_item_id item, cheif_cut *cut) {
+  cheif_leave();  // the source is not libheif
+  cheif_coded_bytes bytes = cheif_find_coded_bytes(reader, &item, 1);
+  cheif_enter();
+  *cut = (cheif_cut){bytes.cut_count, 0, 1, bytes.wanted, bytes.there};
 }
 
 static void forget_way(cheif_way *way, cheif_coded_form *form) {
@@ -670,8 +704,16 @@ static cheif_status read_header(cheif_reader *reader, cheif_error *error) {
   } else {
     raise_limit(&reader->alpha_coding, &header->alpha_form, header->alpha_tile_width, header->tile_height);
   }
-  if (header->tiled) count_tiles(reader, primary, &header->form);
-  if (reader->alpha_way == CHEIF_ALPHA_TILES) count_tiles(reader, reader->alpha_id, &header->alpha_form);
+  if (strcmp(header->item_type, "grid") == 0) {
+    count_tiles(reader, primary, &header->form, &reader->cut);
+  } else {
+    count_bytes(reader, primary, &reader->cut);
+  }
+  if (reader->alpha_way == CHEIF_ALPHA_TILES) {
+    count_tiles(reader, reader->alpha_id, &header->alpha_form, &reader->alpha_cut);
+  } else if (reader->alpha != NULL) {
+    count_bytes(reader, reader->alpha_id, &reader->alpha_cut);
+  }
   if (header->alpha_form.known) header->alpha_bits = header->alpha_form.bits;
   raise_limit(&reader->color, &header->form, header->tile_width, header->tile_height);
   *error = reader->refusal;
@@ -818,22 +860,31 @@ static void make_catching_options(cheif_reader *reader) {
 
 static cheif_status open_reader(cheif_reader *reader, cheif_error *error) {
   enum { most_meta_bytes = 24 << 20, large_bytes = 1 << 20 };
+  const uint64_t most_file_bytes = (uint64_t)INT64_MAX / 2;
   const cheif_library *library = reader->library;
   bool still = false, sequence = false;
-  uint64_t meta_bytes = 0;
-  scan_boxes(reader, &still, &sequence, &meta_bytes);
+  uint64_t meta_bytes = 0, missing_bytes = 0;
+  scan_boxes(reader, &still, &sequence, &meta_bytes, &missing_bytes);
   if (reader->read_failed) return cheif_fail(error, CHEIF_READ_FAILED, "the input could not be read");
   reader->header.is_sequence_file = sequence;
   if (sequence && !still) {
     return cheif_fail(error, CHEIF_UNSUPPORTED, "a HEIF image sequence without a still picture cannot be decoded");
   }
 
+  if (!still) return cheif_fail(error, CHEIF_DAMAGED, "the file ends before the boxes that describe its picture");
+  if (missing_bytes > 0) {
+    return cheif_fail(error, CHEIF_DAMAGED, "the file ends inside the boxes that describe its picture (%llu of %llu bytes)",
+                      (unsigned long long)meta_bytes, (unsigned long long)(meta_bytes + missing_bytes));
+  }
   int64_t most = allowed(reader, most_meta_bytes, 3);
   if (meta_bytes > (uint64_t)most) {
     return cheif_fail(error, CHEIF_NO_MEMORY, "the file's boxes take %.1f MB, %.1f can be afforded",
                       (double)meta_bytes / (1 << 20), (double)most / (1 << 20));
   }
   reader->header.file_bytes = (uint64_t)reader->source.size;
+  uint64_t full_size = cheif_find_end(reader);
+  if (full_size > most_file_bytes) full_size = most_file_bytes;
+  reader->full_size = full_size > reader->header.file_bytes ? (int64_t)full_size : reader->source.size;
 
   cheif_enter();
   cheif_status status;
@@ -891,6 +942,10 @@ cheif_reader *cheif_open(cheif_source source, cheif_error *error) {
   }
   reader->library = library;
   reader->source = source;
+  if (source.salvages) {
+    reader->whole_store.filling = CHEIF_FILL_GRAY;
+    reader->whole_alpha_store.filling = CHEIF_FILL_OPAQUE;
+  }
   if (open_reader(reader, error) != CHEIF_OK) {
     cheif_close(reader);
     return NULL;

@@ -34,6 +34,12 @@ typedef struct {
   cheif_frame frame;
 } cheif_picture;
 
+/// What the file ends too early for.
+typedef struct {
+  uint32_t count, first, items;  // tiles, or a single picture
+  uint64_t bytes, there;
+} cheif_cut;
+
 /// How the coded pictures of one kind, the colour's or alpha's, are decoded.
 typedef struct {
   cheif_decoder decoder;  // none: libheif decodes
@@ -65,6 +71,8 @@ struct cheif_reader {
   bool read_failed;
   bool is_opening;          // libheif reads the boxes, not pictures
   bool too_much_to_open;
+  int64_t full_size;        // of the file, where it ends before its items do: what it would have
+  cheif_cut cut, alpha_cut;  // what of the primary picture is missing
   bool is_spent;            // the context has coded data that are not whole, or that it does not give again
   int64_t bytes_read;       // since the context was made
   int64_t cache_offset;
@@ -75,6 +83,7 @@ struct cheif_reader {
   cheif_error failure;      // sticks: what failed once fails again
   int usable_threads;       // 0: not yet known
   uint32_t next_tile_row;
+  cheif_losses losses;
   cheif_picture whole;        // the decoded whole picture
   cheif_picture whole_alpha;  // CHEIF_ALPHA_WHOLE
   cheif_store whole_store, whole_alpha_store;
@@ -98,6 +107,12 @@ cheif_status cheif_refresh(cheif_reader *reader, int64_t most, cheif_error *erro
 
 /// How many bytes this thread reads for libheif from now on: what comes after them is given as zeros. INT64_MAX: all.
 void cheif_limit_reading(int64_t most);
+
+/// What a file that ends too early is filled up with, for this thread, where the reader fills it up. Begins to count anew.
+void cheif_make_up_with(uint8_t byte);
+
+/// How many bytes were filled up since then.
+int64_t cheif_made_up(void);
 
 #pragma GCC visibility pop
 #endif

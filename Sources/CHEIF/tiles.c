@@ -23,6 +23,7 @@ typedef struct {
   pthread_t caller;
   atomic_uint next_task;
   atomic_uint next_worker;
+  atomic_uint lost, lost_alpha;  // tiles that were made up for
   atomic_uint failed_task;  // the first in reading order; UINT32_MAX while none has failed
   pthread_mutex_t lock;     // over `error`
   cheif_error error;
@@ -110,11 +111,21 @@ static cheif_status decode_tile(tile_row *work, bool is_alpha, uint32_t column, 
     status = cheif_fail(error, CHEIF_DAMAGED, "it has %dx%d pixels where the grid's tiles have %ux%u", width, height,
                         most_width, reader->header.tile_height);
   } else if (way->decoder == CHEIF_DECODER_NONE) {
+    cheif_make_up_with(0);
     status = cheif_decode_item(reader, tile, is_alpha ? NULL : &reader->header.layout, picture, error);
+    if (status == CHEIF_OK && cheif_made_up() > 0) {
+      cheif_free_picture(reader, picture);
+      status = cheif_fail(error, CHEIF_DAMAGED, "the file ends inside it");
+    }
   } else if (!tile_is_coded_alike(reader, id, way)) {
     status = cheif_fail(error, CHEIF_UNSUPPORTED, "it is coded in another way than the first tile");
   } else {
+    cheif_make_up_with(0);
     status = cheif_catch(reader, tile, &coded, error);
+    if (status == CHEIF_OK && cheif_made_up() > 0) {
+      cheif_free_coded(&coded);
+      status = cheif_fail(error, CHEIF_DAMAGED, "the file ends inside it");
+    }
     if (status == CHEIF_OK) status = cheif_decode_coded(way, &coded, store, picture, error);
   }
   library->heif_image_handle_release(tile);
@@ -157,6 +168,20 @@ static cheif_status decode_alpha_tile(tile_row *work, uint32_t column, cheif_sto
   return status;
 }
 
+/// Puts gray in the place of a tile that could not be decoded, or what is opaque.
+static void fill_tile(tile_row *work, bool is_alpha, uint32_t column) {
+  cheif_reader *reader = work->reader;
+  int colors = cheif_color_planes(reader->header.layout);
+  for (int i = is_alpha ? colors : 0; i < (is_alpha ? colors + 1 : colors); i++) {
+    const cheif_band_plane *band = &reader->planes[i];
+    uint32_t left = column * band->tile_width, top = work->row * band->tile_height;
+    cheif_fill(band->samples + left * (size_t)band->bytes_per_sample, band->stride,
+               cheif_least(band->tile_width, band->width - left), cheif_least(band->tile_height, band->height - top),
+               band->bits, is_alpha ? CHEIF_FILL_OPAQUE : CHEIF_FILL_GRAY);
+  }
+  atomic_fetch_add(is_alpha ? &work->lost_alpha : &work->lost, 1);
+}
+
 static void *work_on_row(void *context) {
   tile_row *work = context;
   cheif_reader *reader = work->reader;
@@ -177,6 +202,10 @@ static void *work_on_row(void *context) {
                               : decode_alpha_tile(work, task - columns, &reader->stores[worker], &error);
       cheif_leave();
     }
+    if (cheif_can_salvage(reader, status)) {
+      fill_tile(work, task >= columns, task < columns ? task : task - columns);
+      continue;
+    }
     if (status == CHEIF_OK) continue;
     pthread_mutex_lock(&work->lock);
     if (task < atomic_load(&work->failed_task)) {
@@ -195,6 +224,8 @@ static cheif_status decode_row(cheif_reader *reader, uint32_t row, int threads, 
   work.task_count = reader->header.tile_columns + (reader->alpha_way == CHEIF_ALPHA_TILES ? reader->alpha_columns : 0);
   atomic_init(&work.next_task, 0);
   atomic_init(&work.next_worker, 0);
+  atomic_init(&work.lost, 0);
+  atomic_init(&work.lost_alpha, 0);
   atomic_init(&work.failed_task, UINT32_MAX);
   if (pthread_mutex_init(&work.lock, NULL) != 0) return cheif_fail(error, CHEIF_NO_MEMORY, "no memory for a lock");
 
@@ -222,6 +253,10 @@ static cheif_status decode_row(cheif_reader *reader, uint32_t row, int threads, 
   cheif_widen(&work.processors);
   pthread_mutex_destroy(&work.lock);
 
+  reader->losses.tiles += reader->header.tile_columns;
+  reader->losses.lost_tiles += atomic_load(&work.lost);
+  if (reader->alpha_way == CHEIF_ALPHA_TILES) reader->losses.alpha_tiles += reader->alpha_columns;
+  reader->losses.lost_alpha_tiles += atomic_load(&work.lost_alpha);
   uint32_t failed = atomic_load(&work.failed_task);
   if (failed == UINT32_MAX) return CHEIF_OK;
   if (work.error.status != CHEIF_DAMAGED) {
@@ -230,14 +265,19 @@ static cheif_status decode_row(cheif_reader *reader, uint32_t row, int threads, 
   }
   uint32_t columns = reader->header.tile_columns;
   bool is_alpha = failed >= columns;
-  return cheif_fail(error, work.error.status, "%stile %u of row %u: %.200s", is_alpha ? "alpha " : "",
-                    (is_alpha ? failed - columns : failed) + 1, row + 1, work.error.message);
+  if (is_alpha) columns = reader->alpha_columns;
+  uint32_t place = row * columns + (is_alpha ? failed - reader->header.tile_columns : failed);
+  return cheif_fail(error, work.error.status, "%stile %u of %u: %.200s", is_alpha ? "alpha's " : "", place + 1,
+                    columns * reader->header.tile_rows, work.error.message);
 }
 
 cheif_status cheif_next_tiles(cheif_reader *reader, int threads, cheif_rows *rows, cheif_error *error) {
   enum { most_kept_bytes = 1 << 20 };  // of coded data, by libheif
   if (reader->next_tile_row >= reader->header.tile_rows) {
     for (int i = 0; i < CHEIF_MAX_THREADS; i++) cheif_free_store(&reader->stores[i]);
+    if (reader->losses.tiles > 0 && reader->losses.lost_tiles == reader->losses.tiles) {
+      return cheif_fail(error, CHEIF_DAMAGED, "none of its %u tiles can be decoded", reader->losses.tiles);
+    }
     return CHEIF_OK;
   }
   if (reader->alpha_way == CHEIF_ALPHA_WHOLE) {

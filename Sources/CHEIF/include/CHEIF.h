@@ -34,6 +34,8 @@ typedef struct {
   /// What opening may hold: boxes, metadata and, since libheif reads pictures whole, three times the coded data of one
   /// picture. A file that needs more is CHEIF_NO_MEMORY. 0: no limit but those of the wrapper.
   int64_t most_bytes;
+  /// What is missing or damaged is made up for: mid-gray, and opaque alpha. See cheif_get_losses.
+  bool salvages;
 } cheif_source;
 
 typedef struct cheif_reader cheif_reader;
@@ -148,6 +150,17 @@ cheif_status cheif_get_xmp(cheif_reader *reader, void *buffer, cheif_error *erro
 /// Where libheif's own plugin decodes AV1, it takes as many threads as the calling thread's processor affinity allows, so
 /// that affinity is narrowed to `threads` processors during the call.
 cheif_status cheif_next_rows(cheif_reader *reader, int threads, cheif_rows *rows, cheif_error *error);
+
+/// What was made up for, where the source says so. Whole when the last rows have come.
+typedef struct {
+  uint32_t tiles, lost_tiles;        // 0 tiles: the picture is not tiled
+  uint32_t alpha_tiles, lost_alpha_tiles;
+  uint32_t lost_rows;                // at the bottom of a picture that is not tiled
+  bool is_damaged;                   // such a picture was decoded with errors
+  bool lost_alpha;                   // alpha that is not tiled is gone, in part or as a whole
+} cheif_losses;
+
+cheif_losses cheif_get_losses(const cheif_reader *reader);
 
 /// libheif's version, "1.19.7", or NULL when it cannot be opened.
 const char *cheif_library_version(void);

@@ -28,7 +28,8 @@ final class HEIFDecoder: ImageDecoder {
       read: { context, offset, buffer, count in
         Int64(SourceBridge.from(context).read(buffer, count: Int(count), at: Int(offset)))
       }, size: Int64(source.byteCount ?? 0),
-      may_go_on: { SourceBridge.from($0).mayGoOn() }, most_bytes: Int64(max(1, options.available)))
+      may_go_on: { SourceBridge.from($0).mayGoOn() }, most_bytes: Int64(max(1, options.available)),
+      salvages: options.salvages)
     guard let reader = cheif_open(callbacks, &error) else { throw Self.failure(error, bridge) }
     handle = Handle(reader: reader)
     file = cheif_get_header(reader)
@@ -111,7 +112,23 @@ final class HEIFDecoder: ImageDecoder {
     return metadata
   }
 
-  let warnings: [String] = []
+  var warnings: [String] {
+    let losses = cheif_get_losses(handle.reader)
+    func tiles(_ lost: UInt32, _ all: UInt32) -> String {
+      "\(lost) of \(all) tiles \(lost == 1 ? "is" : "are") missing or damaged"
+    }
+    var result: [String] = []
+    if losses.lost_tiles > 0 { result.append("\(tiles(losses.lost_tiles, losses.tiles)): gray is in their place") }
+    if losses.lost_rows > 0 {
+      result.append("the last \(losses.lost_rows) of \(file.height) rows are missing: gray is in their place")
+    }
+    if losses.is_damaged { result.append("the picture is damaged: some of it may look wrong") }
+    if losses.lost_alpha_tiles > 0 {
+      result.append("alpha: \(tiles(losses.lost_alpha_tiles, losses.alpha_tiles)): the picture is opaque there")
+    }
+    if losses.lost_alpha { result.append("alpha is missing or damaged: the picture is opaque where it is") }
+    return result
+  }
 
   func begin(_ strategy: DecodingStrategy, resources: DecodingResources) throws(DownsampleError) -> DecodedLayout {
     threads = strategy.threads
