@@ -382,8 +382,13 @@ static cheif_status decode_undivided_here(cheif_reader *reader, bool is_alpha, c
   cheif_picture *picture = is_alpha ? &reader->whole_alpha : &reader->whole;
   if (way->decoder == CHEIF_DECODER_NONE) {
     bool converts = !is_alpha && reader->header.layout_known;
+    cheif_make_up_with(0);
     cheif_status status = cheif_decode_item(reader, is_alpha ? reader->alpha : reader->primary,
                                             converts ? &reader->header.layout : NULL, picture, error);
+    if (status == CHEIF_OK && cheif_made_up() > 0) {
+      cheif_free_picture(reader, picture);
+      return cheif_fail(error, CHEIF_DAMAGED, "the file ends inside the picture");
+    }
     return status == CHEIF_OK && !is_alpha ? check_library_picture(reader, error) : status;
   }
   cheif_make_up_with(MADE_UP);
@@ -573,8 +578,9 @@ static cheif_status refuse_cut(const cheif_reader *reader, cheif_error *error) {
     const char *of = is_alpha ? "alpha" : "the picture";
     int percent = cut->bytes > 0 ? (int)(100.0 * (double)cut->there / (double)cut->bytes) : 0;
     if (cut->items == 1) return cheif_fail(error, CHEIF_DAMAGED, "the file ends inside %s (%d%% of it is there)", of, percent);
-    return cheif_fail(error, CHEIF_DAMAGED, "the file ends inside %stile %u of %u (%d%% of %s is there)",
-                      is_alpha ? "alpha's " : "", cut->first + 1, cut->items, percent, of);
+    return cheif_fail(error, CHEIF_DAMAGED, "the file ends inside %s%s %u of %u (%d%% of %s is there)",
+                      is_alpha ? "alpha's " : "", is_alpha || reader->header.tiled ? "tile" : "part", cut->first + 1,
+                      cut->items, percent, of);
   }
   return CHEIF_OK;
 }

@@ -105,7 +105,7 @@ static int callback_read(void *buffer, size_t size, void *context) {
     made_up += missing;
   }
   int64_t part = count - missing < readable ? count - missing : readable;
-  bool done = cheif_read_exactly(reader, position, buffer, part);
+  bool done = part == 0 || cheif_read_exactly(reader, position, buffer, part);
   cheif_enter();
   if (!done) return -1;
   if (part < count - missing) {
@@ -384,6 +384,14 @@ static void find_luminance(cheif_reader *reader, heif_item_id input) {
   library->heif_image_handle_release(tile);
 }
 
+static bool is_cut(cheif_reader *reader, heif_item_id item) {
+  if (reader->full_size <= reader->source.size) return false;
+  cheif_leave();  // the source is not libheif
+  cheif_coded_bytes bytes = cheif_find_coded_bytes(reader, &item, 1);
+  cheif_enter();
+  return bytes.cut_count > 0;
+}
+
 /// The items that libheif has read already; each may be as large as limit_context allows.
 static void find_metadata(cheif_reader *reader) {
   enum { most = 32, offset_bytes = 4 };
@@ -395,7 +403,12 @@ static void find_metadata(cheif_reader *reader) {
     const char *type = library->heif_image_handle_get_metadata_type(reader->primary, items[i]);
     size_t bytes = library->heif_image_handle_get_metadata_size(reader->primary, items[i]);
     if (type == NULL) continue;
-    if (strcmp(type, "Exif") == 0 && header->exif_bytes == 0 && bytes > offset_bytes) {
+    bool is_exif = strcmp(type, "Exif") == 0;
+    if ((is_exif || strcmp(type, "mime") == 0) && is_cut(reader, items[i])) {
+      header->metadata_cut = true;
+      continue;
+    }
+    if (is_exif && header->exif_bytes == 0 && bytes > offset_bytes) {
       reader->exif_id = items[i];
       header->exif_bytes = bytes - offset_bytes;
     }
@@ -704,10 +717,10 @@ static cheif_status read_header(cheif_reader *reader, cheif_error *error) {
   } else {
     raise_limit(&reader->alpha_coding, &header->alpha_form, header->alpha_tile_width, header->tile_height);
   }
-  if (strcmp(header->item_type, "grid") == 0) {
-    count_tiles(reader, primary, &header->form, &reader->cut);
-  } else {
+  if (is_coded(header->item_type)) {
     count_bytes(reader, primary, &reader->cut);
+  } else {
+    count_tiles(reader, primary, &header->form, &reader->cut);
   }
   if (reader->alpha_way == CHEIF_ALPHA_TILES) {
     count_tiles(reader, reader->alpha_id, &header->alpha_form, &reader->alpha_cut);

@@ -254,7 +254,7 @@ static int add_colour(const writer *w, heif_item_id item) {
              add_property(w, item, "colr", box.bytes.data, box.bytes.length, false);
     cpic_bytes_free(&box.bytes);
   }
-  if (status == 0 && o->write_nclx) {
+  if (status == 0 && o->write_nclx && !o->stream_nclx_only) {
     uint8_t nclx[11] = {'n', 'c', 'l', 'x', (uint8_t)(o->primaries >> 8), (uint8_t)o->primaries,
                         (uint8_t)(o->transfer >> 8), (uint8_t)o->transfer, (uint8_t)(o->matrix >> 8),
                         (uint8_t)o->matrix, o->full_range ? 0x80 : 0};
@@ -265,6 +265,29 @@ static int add_colour(const writer *w, heif_item_id item) {
 
 static bool has_property(const writer *w, heif_item_id item, uint32_t type) {
   return heif_item_get_properties_of_type(w->context, item, (enum heif_item_property_type)type, NULL, 0) > 0;
+}
+
+/// clli and mdcv; the primaries of the display are those of BT.2020.
+static int add_luminance(const writer *w, heif_item_id item) {
+  static const unsigned chromaticities[8] = {8500, 39850, 6550, 2300, 35400, 14600, 15635, 16450};
+  const cpic_heif_options *o = w->options;
+  cpic_buffer light = {0}, display = {0};
+  bool failed = false;
+  cpic_put16(&light, (unsigned)o->content_luminance, true, &failed);
+  cpic_put16(&light, (unsigned)o->content_luminance / 2, true, &failed);
+  for (int i = 0; i < 8; i++) cpic_put16(&display, chromaticities[i], true, &failed);
+  cpic_put32(&display, (uint32_t)o->mastering_luminance * 10000, true, &failed);
+  cpic_put32(&display, 50, true, &failed);
+  int status = failed;
+  if (status == 0 && o->content_luminance > 0) {
+    status = add_property(w, item, "clli", light.bytes.data, light.bytes.length, false);
+  }
+  if (status == 0 && o->mastering_luminance > 0) {
+    status = add_property(w, item, "mdcv", display.bytes.data, display.bytes.length, false);
+  }
+  cpic_bytes_free(&light.bytes);
+  cpic_bytes_free(&display.bytes);
+  return status;
 }
 
 static int encode_single(writer *w, struct heif_image_handle **out) {
@@ -358,6 +381,30 @@ static int add_thumbnail(writer *w, const struct heif_image_handle *main) {
   w->alpha = alpha;
   cpic_free(small);
   return status;
+}
+
+/// Apple's auxiliary picture, or a derived item of the base and the map with nothing of its own in it.
+static int add_gain_map(writer *w, heif_item_id main) {
+  static const char apple[] = "\0\0\0\0urn:com:apple:photo:2020:aux:hdrgainmap";
+  if (w->options->gain_map == CPIC_GAIN_MAP_NONE) return 0;
+  struct heif_image_handle *handle = NULL;
+  struct heif_image *image;
+  area whole = {0, 0, w->picture->width, w->picture->height};
+  if (make_image(w, whole, false, true, &image)) return 1;
+  int status = check(heif_context_encode_image(w->context, image, w->encoder, w->encoding, &handle), "encoding");
+  heif_image_release(image);
+  if (status != 0) return status;
+  heif_item_id map = heif_image_handle_get_item_id(handle), derived = 0;
+  heif_image_handle_release(handle);
+  if (w->options->gain_map == CPIC_GAIN_MAP_APPLE) {
+    return add_property(w, map, "auxC", (const uint8_t *)apple, sizeof apple, true) ||
+           check(heif_context_add_item_reference(w->context, heif_fourcc('a', 'u', 'x', 'l'), map, main),
+                 "referring to the gain map");
+  }
+  const heif_item_id inputs[2] = {main, map};
+  return check(heif_context_add_item(w->context, "tmap", "\0", 1, &derived), "adding a tone map") ||
+         check(heif_context_add_item_references(w->context, heif_fourcc('d', 'i', 'm', 'g'), derived, inputs, 2),
+               "referring to the gain map");
 }
 
 static int add_metadata(const writer *w, const struct heif_image_handle *main) {
@@ -478,7 +525,10 @@ static int begin(writer *w, const cpic_picture *picture, const cpic_heif_options
   w->nclx->matrix_coefficients = (enum heif_matrix_coefficients)options->matrix;
   w->nclx->full_range_flag = options->full_range;
   w->encoding->save_alpha_channel = 1;
-  if (options->write_nclx) {
+  if (options->write_nclx && options->stream_nclx_only) {
+    w->encoding->output_nclx_profile = w->nclx;
+    w->encoding->macOS_compatibility_workaround_no_nclx_profile = 1;
+  } else if (options->write_nclx) {
     w->encoding->output_nclx_profile = w->nclx;
     w->encoding->save_two_colr_boxes_when_ICC_and_nclx_available = 1;
   } else {
@@ -519,6 +569,7 @@ int cpic_encode_heif(const cpic_picture *picture, const cpic_heif_options *optio
     w.main = heif_image_handle_get_item_id(main);
     status = check(heif_context_set_primary_image(w.context, main), "setting the primary picture");
   }
+  if (status == 0) status = add_luminance(&w, w.main) || add_gain_map(&w, w.main);
   if (status == 0 && options->thumbnail > 0) status = add_thumbnail(&w, main);
   if (status == 0) status = add_metadata(&w, main);
   if (status == 0) status = finish(&w, out);

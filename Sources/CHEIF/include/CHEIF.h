@@ -99,6 +99,7 @@ typedef struct {
   // How bright it is, in cd/m2; 0 where the file does not say. ISO/IEC 23008-12's clli and mdcv properties.
   double content_luminance, mastering_luminance;
   cheif_gain_map gain_map;  // not delivered, like depth maps and mattes
+  bool metadata_cut;  // the file ends before its metadata do
   size_t exif_bytes, xmp_bytes;  // of the picture's metadata; 0 where it has none
   bool is_sequence_file;  // also holds an image sequence (only the primary picture is read)
   int transform_count;

@@ -67,6 +67,7 @@ final class HEIFDecoder: ImageDecoder {
         masteringMaximum: file.mastering_luminance > 0 ? file.mastering_luminance : nil)
     }
     if let note = gainMapNote(file.gain_map) { header.notes.append(note) }
+    if file.metadata_cut { header.notes.append("the file ends before the end of its metadata, which are left out") }
     if file.is_sequence_file { header.notes.append("the image sequence is not used, only the primary picture") }
     return header
   }

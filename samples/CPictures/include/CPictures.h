@@ -189,6 +189,12 @@ int cpic_write_png(const cpic_picture *picture, const cpic_png_options *options,
 typedef enum { CPIC_HEVC = 0, CPIC_AV1 } cpic_heif_codec;
 typedef enum { CPIC_CHROMA_420 = 0, CPIC_CHROMA_422, CPIC_CHROMA_444, CPIC_CHROMA_MONO } cpic_chroma;
 
+typedef enum {
+  CPIC_GAIN_MAP_NONE = 0,
+  CPIC_GAIN_MAP_APPLE,  // an auxiliary picture
+  CPIC_GAIN_MAP_ISO,    // a derived item, tmap
+} cpic_gain_map;
+
 typedef struct {
   cpic_heif_codec codec;  // HEVC
   int quality;            // 0 to 100; 80
@@ -198,7 +204,11 @@ typedef struct {
   bool full_range;        // true
   int primaries, transfer, matrix;  // H.273 numbers; 1, 13, 6. These are written; the samples are converted by
                                     // `matrix` (supported: 0 with 444, 1, 5, 6, 9) and nothing else
-  bool write_nclx;        // true: a colr box of those numbers
+  bool write_nclx;        // true: a colr box of those numbers, and the same in the bitstream
+  bool stream_nclx_only;  // with write_nclx: they are in the bitstream alone
+  int content_luminance;    // clli, in cd/m2; 0: none
+  int mastering_luminance;  // mdcv, in cd/m2; 0: none
+  cpic_gain_map gain_map;   // a made-up one, that only says what it is; single items only
   bool alpha;             // true: with 2 and 4 channels, an auxiliary alpha picture
   bool premultiplied;     // says that alpha is premultiplied, and premultiplies the samples; single items only
   int tile_width;         // 0: a single item. Else a grid of tiles (multiples of 2, 64 or more); the tiles at the
