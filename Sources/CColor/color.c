@@ -11,7 +11,6 @@
 static struct {
   bool opened;
   cmsHPROFILE (*open_profile)(const void *, cmsUInt32Number);
-  cmsHPROFILE (*create_srgb)(void);
   cmsBool (*close_profile)(cmsHPROFILE);
   cmsColorSpaceSignature (*color_space)(cmsHPROFILE);
   cmsHTRANSFORM (*create_transform)(cmsHPROFILE, cmsUInt32Number, cmsHPROFILE, cmsUInt32Number, cmsUInt32Number,
@@ -36,8 +35,8 @@ static void open_library(void) {
     void **to;
     const char *name;
   } functions[] = {
-      {(void **)&lcms.open_profile, "cmsOpenProfileFromMem"},  {(void **)&lcms.create_srgb, "cmsCreate_sRGBProfile"},
-      {(void **)&lcms.close_profile, "cmsCloseProfile"},       {(void **)&lcms.color_space, "cmsGetColorSpace"},
+      {(void **)&lcms.open_profile, "cmsOpenProfileFromMem"},  {(void **)&lcms.close_profile, "cmsCloseProfile"},
+      {(void **)&lcms.color_space, "cmsGetColorSpace"},
       {(void **)&lcms.create_transform, "cmsCreateTransform"}, {(void **)&lcms.delete_transform, "cmsDeleteTransform"},
       {(void **)&lcms.do_transform, "cmsDoTransform"},         {(void **)&lcms.set_error_handler, "cmsSetLogErrorHandler"},
       {(void **)&lcms.version, "cmsGetEncodedCMMversion"},
@@ -60,65 +59,143 @@ static bool opened(void) {
 }
 
 struct ccolor_transform {
-  cmsHTRANSFORM handle;
-  size_t bytes_per_pixel;
+  cmsHTRANSFORM handle;  // NULL where there is a table
+  size_t in_bytes, out_bytes;  // of a pixel
+  // Gray: what each value becomes, since Little CMS would take 33 points of that curve.
+  uint16_t *table;
+  bool has_alpha;
+  uint8_t in_sample, out_sample;  // bytes of a sample
 };
 
-ccolor_transform *ccolor_to_srgb(const uint8_t *icc, size_t icc_bytes, ccolor_pixels pixels) {
-  static const struct {
-    cmsColorSpaceSignature space;
-    cmsUInt32Number format;
-    size_t bytes;
-  } kinds[] = {
-      [CCOLOR_RGB] = {cmsSigRgbData, TYPE_RGB_8, 3},
-      [CCOLOR_CMYK] = {cmsSigCmykData, TYPE_CMYK_8, 4},
-      [CCOLOR_CMYK_INVERTED] = {cmsSigCmykData, TYPE_CMYK_8_REV, 4},
-  };
+// Values that go through Little CMS at a time.
+enum { TABLE_STEP = 256 };
 
-  if (icc_bytes > UINT32_MAX || !opened()) return NULL;
-  cmsHPROFILE from = lcms.open_profile(icc, (cmsUInt32Number)icc_bytes);
-  if (!from) return NULL;
-  ccolor_transform *transform = NULL;
-  cmsHPROFILE to = lcms.create_srgb();
-  if (to && lcms.color_space(from) == kinds[pixels].space) {
-    cmsHTRANSFORM handle = lcms.create_transform(from, kinds[pixels].format, to, TYPE_RGB_8,
-                                                 INTENT_RELATIVE_COLORIMETRIC, cmsFLAGS_BLACKPOINTCOMPENSATION);
-    transform = handle ? malloc(sizeof *transform) : NULL;
-    if (transform) {
-      *transform = (ccolor_transform){handle, kinds[pixels].bytes};
-    } else if (handle) {
-      lcms.delete_transform(handle);
+static bool fill_table(ccolor_transform *transform, cmsHPROFILE from, cmsHPROFILE to, cmsUInt32Number intent,
+                       cmsUInt32Number flags) {
+  cmsHTRANSFORM handle = lcms.create_transform(from, TYPE_GRAY_DBL, to, TYPE_GRAY_DBL, intent, flags | cmsFLAGS_NOOPTIMIZE);
+  if (!handle) return false;
+  const size_t count = transform->in_sample == 1 ? 256 : 65536;
+  const double maximum = transform->out_sample == 1 ? 255 : 65535;
+  transform->table = malloc(count * sizeof *transform->table);
+  for (size_t first = 0; transform->table && first < count; first += TABLE_STEP) {
+    double values[TABLE_STEP];
+    for (size_t i = 0; i < TABLE_STEP; i++) values[i] = (double)(first + i) / (double)(count - 1);
+    lcms.do_transform(handle, values, values, TABLE_STEP);
+    for (size_t i = 0; i < TABLE_STEP; i++) {
+      // What is no number is black too.
+      const double value = values[i] > 0 ? values[i] : 0;
+      transform->table[first + i] = (uint16_t)((value < 1 ? value : 1) * maximum + 0.5);
     }
   }
+  lcms.delete_transform(handle);
+  return transform->table != NULL;
+}
+
+static cmsUInt32Number format(const ccolor_conversion *conversion, bool is_output) {
+  const cmsUInt32Number bytes = is_output ? conversion->out_sample : conversion->in_sample;
+  const cmsUInt32Number sample = BYTES_SH(bytes) | EXTRA_SH(conversion->has_alpha ? 1u : 0u);
+  if (is_output || conversion->pixels == CCOLOR_RGB) return COLORSPACE_SH(PT_RGB) | CHANNELS_SH(3) | sample;
+  return COLORSPACE_SH(PT_CMYK) | CHANNELS_SH(4) | sample | FLAVOR_SH(conversion->pixels == CCOLOR_CMYK_INVERTED ? 1u : 0u);
+}
+
+static bool make(ccolor_transform *transform, const ccolor_conversion *conversion, cmsHPROFILE from, cmsHPROFILE to) {
+  const cmsColorSpaceSignature source = conversion->pixels == CCOLOR_GRAY  ? cmsSigGrayData
+                                        : conversion->pixels == CCOLOR_RGB ? cmsSigRgbData
+                                                                           : cmsSigCmykData;
+  const bool is_gray = conversion->pixels == CCOLOR_GRAY;
+  if (lcms.color_space(from) != source || lcms.color_space(to) != (is_gray ? cmsSigGrayData : cmsSigRgbData)) return false;
+  const cmsUInt32Number intent = (cmsUInt32Number)conversion->intent;
+  cmsUInt32Number flags = intent == INTENT_RELATIVE_COLORIMETRIC ? cmsFLAGS_BLACKPOINTCOMPENSATION : 0;
+  const size_t alpha = conversion->has_alpha ? 1 : 0;
+  const size_t in_channels = (is_gray ? 1 : conversion->pixels == CCOLOR_RGB ? 3 : 4) + alpha;
+  transform->has_alpha = conversion->has_alpha;
+  transform->in_sample = conversion->in_sample;
+  transform->out_sample = conversion->out_sample;
+  transform->in_bytes = in_channels * conversion->in_sample;
+  transform->out_bytes = ((is_gray ? 1 : 3) + alpha) * conversion->out_sample;
+  if (is_gray) return fill_table(transform, from, to, intent, flags);
+
+  if (conversion->has_alpha) flags |= cmsFLAGS_COPY_ALPHA;
+  // 8-bit matrix profiles have a way of their own in Little CMS. Of deeper samples it makes a table in three dimensions, which
+  // is as good as 8 bits need but not as 16 do.
+  if (conversion->out_sample > 1) {
+    flags |= cmsFLAGS_NOOPTIMIZE;
+  } else if (conversion->in_sample > 1) {
+    flags |= cmsFLAGS_HIGHRESPRECALC;
+  }
+  transform->handle =
+      lcms.create_transform(from, format(conversion, false), to, format(conversion, true), intent, flags);
+  return transform->handle != NULL;
+}
+
+ccolor_transform *ccolor_create(const ccolor_conversion *conversion) {
+  if (conversion->from_bytes > UINT32_MAX || conversion->to_bytes > UINT32_MAX || !opened()) return NULL;
+  ccolor_transform *transform = calloc(1, sizeof *transform);
+  cmsHPROFILE from = transform ? lcms.open_profile(conversion->from, (cmsUInt32Number)conversion->from_bytes) : NULL;
+  cmsHPROFILE to = from ? lcms.open_profile(conversion->to, (cmsUInt32Number)conversion->to_bytes) : NULL;
+  if (!to || !make(transform, conversion, from, to)) {
+    ccolor_free(transform);
+    transform = NULL;
+  }
   if (to) lcms.close_profile(to);
-  lcms.close_profile(from);
+  if (from) lcms.close_profile(from);
   return transform;
 }
 
-void ccolor_apply(const ccolor_transform *transform, const uint8_t *in, uint8_t *out, size_t pixels) {
+static unsigned sample_at(const uint8_t *bytes, size_t index, unsigned sample) {
+  if (sample == 1) return bytes[index];
+  uint16_t value;
+  memcpy(&value, bytes + 2 * index, 2);
+  return value;
+}
+
+static void set_sample(uint8_t *bytes, size_t index, unsigned sample, unsigned value) {
+  if (sample == 1) {
+    bytes[index] = (uint8_t)value;
+  } else {
+    const uint16_t word = (uint16_t)value;
+    memcpy(bytes + 2 * index, &word, 2);
+  }
+}
+
+// From one depth to the other, by rounding.
+static unsigned scaled(unsigned value, unsigned from, unsigned to) {
+  if (from == to) return value;
+  return to == 1 ? (value + 128) / 257 : value * 257;
+}
+
+static void apply_table(const ccolor_transform *transform, const uint8_t *in, uint8_t *out, size_t pixels) {
+  const unsigned from = transform->in_sample, to = transform->out_sample;
+  const size_t channels = transform->has_alpha ? 2 : 1;
+  for (size_t i = 0; i < pixels; i++) {
+    set_sample(out, i * channels, to, transform->table[sample_at(in, i * channels, from)]);
+    if (transform->has_alpha) {
+      set_sample(out, i * 2 + 1, to, scaled(sample_at(in, i * 2 + 1, from), from, to));
+    }
+  }
+}
+
+void ccolor_apply(const ccolor_transform *transform, const void *in, void *out, size_t pixels) {
+  const uint8_t *from = in;
+  uint8_t *to = out;
+  if (transform->table) {
+    apply_table(transform, from, to, pixels);
+    return;
+  }
   while (pixels > 0) {
     const cmsUInt32Number count = pixels > 1 << 20 ? 1 << 20 : (cmsUInt32Number)pixels;
-    lcms.do_transform(transform->handle, in, out, count);
-    in += (size_t)count * transform->bytes_per_pixel;
-    out += (size_t)count * 3;
+    lcms.do_transform(transform->handle, from, to, count);
+    from += (size_t)count * transform->in_bytes;
+    to += (size_t)count * transform->out_bytes;
     pixels -= count;
   }
 }
 
 void ccolor_free(ccolor_transform *transform) {
   if (!transform) return;
-  lcms.delete_transform(transform->handle);
+  if (transform->handle) lcms.delete_transform(transform->handle);
+  free(transform->table);
   free(transform);
-}
-
-// ICC.1:2022, 7.2: the profile's size at offset 0, the data colour space at 16, the signature "acsp" at 36.
-bool ccolor_profile_space(const uint8_t *icc, size_t icc_bytes, char space[5]) {
-  if (icc_bytes < 132 || memcmp(icc + 36, "acsp", 4) != 0) return false;
-  const uint32_t size = (uint32_t)icc[0] << 24 | (uint32_t)icc[1] << 16 | (uint32_t)icc[2] << 8 | icc[3];
-  if (size > icc_bytes || size < 132) return false;
-  memcpy(space, icc + 16, 4);
-  space[4] = 0;
-  return true;
 }
 
 const char *ccolor_library_version(void) {

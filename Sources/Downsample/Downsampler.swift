@@ -165,9 +165,6 @@ public enum Downsampler {
       throw DownsampleError(
         .unsupported, "a picture of \(header.codedSize): sides above \(longestSide) are not supported")
     }
-    guard let color = header.codedColor, color.isHighDynamicRange else { return }
-    throw DownsampleError(
-      .unsupported, "pictures in \(color.transfer == 16 ? "PQ" : "HLG") (high dynamic range) are not supported")
   }
 }
 

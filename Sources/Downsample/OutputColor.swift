@@ -1,3 +1,5 @@
+import Raster
+
 /// The colour space of the output.
 public enum OutputColor: String, Sendable, CaseIterable {
   /// The input's.
@@ -27,4 +29,17 @@ public struct BackgroundColor: Sendable, Equatable {
   }
 
   public static let white = BackgroundColor(red: 1, green: 1, blue: 1)
+
+  /// Of 8 bits.
+  var samples: [UInt8] { [red, green, blue].map(Self.sample) }
+
+  /// The gray of the same luminance, of 8 bits with sRGB's curve.
+  var gray: UInt8 {
+    let curve = ToneCurve.srgb
+    // IEC 61966-2-1's weights.
+    let light = 0.2126 * curve.light(of: red) + 0.7152 * curve.light(of: green) + 0.0722 * curve.light(of: blue)
+    return Self.sample(curve.code(of: light))
+  }
+
+  private static func sample(_ value: Double) -> UInt8 { UInt8((min(max(value, 0), 1) * 255).rounded()) }
 }

@@ -94,7 +94,8 @@ public struct Request: Sendable {
   /// - Parameter metadata: as it goes into the output.
   func encoderSettings(for pipeline: Pipeline, metadata: ImageMetadata) -> EncoderSettings {
     EncoderSettings(
-      quality: quality, iccProfile: pipeline.iccProfile, metadata: metadata, isProgressive: isProgressive,
+      quality: quality, iccProfile: pipeline.iccProfile, isSRGB: pipeline.isSRGB, metadata: metadata,
+      isProgressive: isProgressive,
       chroma: format.chroma(asked: chroma, size: pipeline.encoded.size), effort: effort)
   }
 
@@ -122,6 +123,9 @@ public struct Request: Sendable {
     try check("quality", quality, 1...100)
     try check("effort", effort, 1...9)
     try check("threads", threads, Self.threadRange)
+    if depth == .sixteen && !format.holdsDeepSamples {
+      throw DownsampleError(.usage, "\(format.rawValue) is written with 8 bits a sample; --depth 16 takes --format png")
+    }
     if let deadline, deadline <= .zero {
       throw DownsampleError(.usage, "the deadline is \(deadline); it has to be positive")
     }

@@ -37,10 +37,15 @@
 #define ck_finish_i16_u8 VARIANT_RENAME(finish_i16_u8, VARIANT)
 #define ck_finish_i16_u16 VARIANT_RENAME(finish_i16_u16, VARIANT)
 #define ck_finish_f32_u16 VARIANT_RENAME(finish_f32_u16, VARIANT)
+#define ck_tone_u8 VARIANT_RENAME(tone_u8, VARIANT)
+#define ck_tone_u16 VARIANT_RENAME(tone_u16, VARIANT)
+#define ck_widen VARIANT_RENAME(widen, VARIANT)
+#define ck_narrow VARIANT_RENAME(narrow, VARIANT)
 
 #include "../../Sources/CKernels/adam7.c"
 #include "../../Sources/CKernels/horizontal.c"
 #include "../../Sources/CKernels/pixels.c"
+#include "../../Sources/CKernels/tone.c"
 #include "../../Sources/CKernels/vertical.c"
 
 const kernel_table VARIANT_RENAME(kernels, VARIANT) = KERNEL_TABLE(VARIANT_NAME);

@@ -172,7 +172,8 @@ import Testing
         output.channels = 3
         let collector = RowCollector(rowBytes: [output.bytesPerRow])
         let flatten = try ColorStages.flatten(
-          input: ColorStages.premultipliedLayout(of: layout), output: output, next: collector)
+          input: ColorStages.premultipliedLayout(of: layout), output: output, background: [255, 255, 255],
+          next: collector)
         try ColorStages.premultiply(input: layout, isPremultiplied: isPremultiplied, next: flatten).write(
           samples: samples)
         let result = collector.rows[0][0]

@@ -120,6 +120,30 @@ void ck_interleave_u16(const uint16_t *const *planes, int channels, size_t pixel
 /// writes it.
 void ck_cmyk_u8(const uint8_t *in, size_t pixels, int inverted, uint8_t *out);
 
+enum { CK_LIGHT_STEPS = 4096, CK_TONE_STEPS = 1024 };
+
+/// How pixels of high dynamic range become those of a display. Tables have one entry more than steps, and are read on straight
+/// lines between entries.
+typedef struct {
+  const float *light;   // CK_LIGHT_STEPS: by coded value of 0 to 1, its light, 0 to 1
+  const float *system;  // CK_TONE_STEPS: by the fourth root of luminance, the factor of the system's own gamma; NULL for none
+  float luma[3];        // the luminance of linear R, G, B of the input, for `system`
+  const float *gain;    // CK_TONE_STEPS: by the fourth root of the brightest channel's light, the factor of all of them
+  float matrix[9];      // linear R, G, B of the input to the output's
+  float weights[3];     // the luminance of linear R, G, B of the output
+  const float *code;    // CK_TONE_STEPS: by the square root of light, the output's coded value, 0 to 1
+  float maximum;        // of the output: 255 or 65,535
+} ck_tone;
+
+/// Interleaved 16-bit pixels of 1 or 3 colours, and maybe alpha, which is only scaled. What the output's primaries cannot make
+/// moves towards gray of the same luminance as far as it must.
+void ck_tone_u8(const uint16_t *in, int channels, size_t pixels, const ck_tone *tone, uint8_t *out);
+void ck_tone_u16(const uint16_t *in, int channels, size_t pixels, const ck_tone *tone, uint16_t *out);
+
+/// 8-bit samples to 16 bits and back, rounded.
+void ck_widen(const uint8_t *in, size_t count, uint16_t *out);
+void ck_narrow(const uint16_t *in, size_t count, uint8_t *out);
+
 /// Copies `count` rows, `stride` bytes apart, of `pixels` pixels of `bytes` bytes (1 to 8) so that pixel x of row r begins at
 /// out + x * along + r * across: rows into columns, or, with a negative stride, back to front.
 void ck_turn(const void *rows, size_t stride, size_t count, size_t pixels, size_t bytes, void *out, ptrdiff_t along,

@@ -9,49 +9,74 @@ struct Pipeline {
   let encoded: EncodedLayout
   /// The profile that goes into the output, as far as can be said before the stages are made.
   private(set) var iccProfile: [UInt8]
-  private(set) var warnings: [String] = []
+  /// Whether the output's values are known to be of sRGB, as far as can be said before the stages are made.
+  private(set) var isSRGB: Bool
+  private(set) var warnings: [String]
   /// From the decoder to the encoder.
   private(set) var stages: [PipelineStage] = []
 
-  private let decoded: DecodedLayout
-  private let header: ImageHeader
-  /// The output's size in the stored orientation.
-  private let target: PixelSize
-  /// The profile is not kept but used: to convert to sRGB.
-  private let convertsToSRGB: Bool
-  private let profileUse = ProfileUse()
+  private let color: ColorPlan
+  private let intent: RenderingIntent
+  private let background: BackgroundColor
+  /// cd/m2 of the brightest pixel, of high dynamic range.
+  private let peak: Double
+  private let outcome = ColorOutcome()
 
-  /// What the stages that convert by a profile found, once they are made.
-  private final class ProfileUse {
-    var isSpent = false
+  /// What the stages of colour found, once they are made.
+  private final class ColorOutcome {
+    /// Instead of what was foreseen.
+    var profile: [UInt8]?
     var warnings: [String] = []
   }
 
   /// Without `decoded.planes` of other sizes than the header's, nothing here fails.
   init(header: ImageHeader, decoded: DecodedLayout, maxPixelSize: Int, request: Request) {
     let format = request.format
-    self.header = header
-    self.decoded = decoded
     let size = header.size.fitted(to: maxPixelSize)
-    target = size.oriented(by: header.orientation)
-    iccProfile = header.iccProfile
-    let keepsAlpha = decoded.alpha != .none && format.holdsAlpha
+    let target = size.oriented(by: header.orientation)
+    let plan = ColorPlan(header: header, decoded: decoded, request: request)
+    color = plan
+    iccProfile = plan.profile
+    isSRGB = plan.isSRGB
+    warnings = plan.warnings
+    intent = request.intent
+    background = request.background
+    peak = header.luminance.flatMap { $0.maximumContent ?? $0.masteringMaximum } ?? ToneMapping.usualPeak
+
     // Alpha, or another plane, of 8 bits beside deeper ones: 8 is what all of them have.
-    let isDeep = format.holdsDeepSamples && decoded.planes.allSatisfy { $0.layout.sampleType == .uint16 }
+    let isDeep = decoded.planes.allSatisfy { $0.layout.sampleType == .uint16 }
+    let writesDeep = format.holdsDeepSamples && (request.depth.map { $0 == .sixteen } ?? isDeep)
     let isQuarter = format.codesColorDifferences && format.chroma(asked: request.chroma, size: size) == .quarter
-    let color = Self.encodedColor(decoded, isQuarter: isQuarter)
-    convertsToSRGB =
-      format.codesColorDifferences && (color == .rgb || color == .ycbcr420)
-      && ICCProfile.hasDegeneratePrimaries(iccProfile)
     encoded = EncodedLayout(
-      size: size, color: convertsToSRGB ? .rgb : color, hasAlpha: keepsAlpha, sampleType: isDeep ? .uint16 : .uint8)
-    checkProfile()
+      size: size, color: Self.encodedColor(decoded, isQuarter: isQuarter && plan.step == .keep),
+      hasAlpha: decoded.alpha != .none && format.holdsAlpha, sampleType: writesDeep ? .uint16 : .uint8)
+
+    // What is converted is so before it is rounded to 8 bits, and before it is laid over anything.
+    let isConverted = plan.step != .keep
+    var form = RowForm(
+      color: Self.rowColor(decoded, encoded.color), hasAlpha: encoded.hasAlpha || isConverted && decoded.alpha != .none,
+      sampleType: isDeep && (writesDeep || isConverted) ? .uint16 : .uint8)
+    let paint = background(in: isConverted ? nil : plan.profile)
+    stages = Resampling(header: header, decoded: decoded, target: target, form: form, background: paint).stages
+    if !isConverted && decoded.alpha != .none && !encoded.hasAlpha && usesProfile(forBackgroundOver: plan.profile) {
+      extraMemory = [MemoryUse("colour of the background", Self.colorManagementBytes + plan.profile.count)]
+    }
+
     let stored = EncodedLayout(
       size: target, color: encoded.color, hasAlpha: encoded.hasAlpha, sampleType: encoded.sampleType
     ).planes
-    stages = Resampling(header: header, decoded: decoded, target: target, form: resampledForm).stages
-    if case .cmyk(let isInverted) = decoded.color { stages.append(fromCMYK(isInverted: isInverted, to: stored[0])) }
-    if convertsToSRGB { stages.append(toSRGB(stored[0])) }
+    let isFlattened = form.hasAlpha && !encoded.hasAlpha
+    if isConverted {
+      let input = form.planes(of: target)[0]
+      if form.color == .cmyk { form.color = .rgb }
+      if !isFlattened { form.sampleType = encoded.sampleType }
+      stages += conversion(from: input, to: form.planes(of: target)[0])
+    }
+    if isFlattened {
+      stages += flattening(form.planes(of: target)[0], to: stored[0], over: background(in: nil))
+    } else if form.sampleType != encoded.sampleType {
+      stages.append(depth(form.planes(of: target)[0], to: stored[0]))
+    }
     if header.orientation != .up {
       stages.append(
         PipelineStage("turning", bytes: OrientStage.byteCount(planes: stored, orientation: header.orientation)) {
@@ -59,31 +84,6 @@ struct Pipeline {
           try OrientStage(planes: stored, orientation: header.orientation, next: next)
         })
     }
-  }
-
-  /// What comes from resampling.
-  private var resampledForm: RowForm {
-    let color: RowForm.Color =
-      switch (decoded.color, encoded.color) {
-      case (.cmyk, _): .cmyk
-      case (_, .gray): .gray
-      case (_, .rgb): .rgb
-      case (_, .ycbcr420): .ycbcr420
-      }
-    return RowForm(color: color, hasAlpha: encoded.hasAlpha, sampleType: encoded.sampleType)
-  }
-
-  /// What each stage will hold.
-  var memory: [MemoryUse] { stages.map { MemoryUse($0.name, $0.bytes) } }
-
-  /// Makes the stages, from the last to the first, and gives the first. What they found of the profile is then in
-  /// `iccProfile` and `warnings`.
-  mutating func make(to encoder: RowSink) throws(DownsampleError) -> RowSink {
-    var sink = encoder
-    for stage in stages.reversed() { sink = try stage.make(sink) }
-    if profileUse.isSpent { iccProfile = [] }
-    warnings += profileUse.warnings
-    return sink
   }
 
   private static func encodedColor(_ decoded: DecodedLayout, isQuarter: Bool) -> EncodedLayout.Color {
@@ -94,51 +94,188 @@ struct Pipeline {
     }
   }
 
-  private mutating func checkProfile() {
-    guard !iccProfile.isEmpty else { return }
-    if case .cmyk = decoded.color { return }
-    let wanted = encoded.color == .gray ? "GRAY" : "RGB "
-    let space = ICCProfile.dataColorSpace(of: iccProfile)
-    if space == wanted { return }
-    iccProfile = []
-    warnings.append(
-      space.map {
-        "the ICC profile was left out: it describes \($0.filter { $0 != " " }) data, the picture is \(wanted.filter { $0 != " " })"
-      }
-        ?? "the ICC profile was left out: it is damaged")
+  /// What comes from resampling.
+  private static func rowColor(_ decoded: DecodedLayout, _ encoded: EncodedLayout.Color) -> RowForm.Color {
+    switch (decoded.color, encoded) {
+    case (.cmyk, _): .cmyk
+    case (_, .gray): .gray
+    case (_, .rgb): .rgb
+    case (_, .ycbcr420): .ycbcr420
+    }
   }
 
-  /// Little CMS, its code and a transform's tables: a CMYK picture took 3.0 MB more with a profile of 0.5 MB, held twice, than
-  /// one without.
+  /// Beside the stages.
+  private var extraMemory: [MemoryUse] = []
+
+  /// What each stage will hold.
+  var memory: [MemoryUse] { stages.map { MemoryUse($0.name, $0.bytes) } + extraMemory }
+
+  /// Makes the stages, from the last to the first, and gives the first. What they found of the profile is then in
+  /// `iccProfile`, `isSRGB` and `warnings`.
+  mutating func make(to encoder: RowSink) throws(DownsampleError) -> RowSink {
+    var sink = encoder
+    for stage in stages.reversed() { sink = try stage.make(sink) }
+    if let profile = outcome.profile {
+      iccProfile = profile
+      isSRGB = false
+    }
+    warnings += outcome.warnings
+    return sink
+  }
+
+  // MARK: Conversions
+
+  /// Little CMS, its code and a transform's tables.
   private static let colorManagementBytes = 2 << 20
 
-  /// Converts by the profile, which then is not needed any more.
-  private func toSRGB(_ layout: PlaneLayout) -> PipelineStage {
-    let profile = iccProfile
-    let use = profileUse
-    return PipelineStage(
-      "colour conversion", bytes: MapStage.byteCount(output: layout) + Self.colorManagementBytes + profile.count
-    ) { next throws(DownsampleError) in
-      guard let stage = try ColorStages.rgbToSRGB(profile: profile, output: layout, next: next) else { return next }
-      use.isSpent = true
-      use.warnings.append("converted to sRGB: the ICC profile's primaries are degenerate")
-      return stage
+  private func depth(_ input: PlaneLayout, to output: PlaneLayout) -> PipelineStage {
+    PipelineStage("change of depth", bytes: MapStage.byteCount(output: output)) { next throws(DownsampleError) in
+      try ColorStages.depth(input: input, output: output, next: next)
     }
   }
 
-  private func fromCMYK(isInverted: Bool, to output: PlaneLayout) -> PipelineStage {
-    let profile = iccProfile
-    let use = profileUse
-    let bytes = profile.isEmpty ? 0 : Self.colorManagementBytes + profile.count
-    return PipelineStage("colour conversion", bytes: MapStage.byteCount(output: output) + bytes) {
-      next throws(DownsampleError) in
-      let (stage, usesProfile) = try ColorStages.cmykToRGB(
-        profile: profile, isInverted: isInverted, output: output, next: next)
-      if !profile.isEmpty && !usesProfile {
-        use.warnings.append("the CMYK profile could not be used: colours are approximate")
-      }
-      use.isSpent = true
-      return stage
+  private func conversion(from input: PlaneLayout, to output: PlaneLayout) -> [PipelineStage] {
+    switch color.step {
+    case .keep: return []
+    case .toneMap(let transfer, let primaries, let target):
+      return toneMapping(transfer, primaries, input, to: target, output)
+    case .convert(let profile, let target): return [byProfile(profile, input, to: target, output)]
+    case .separate(let profile, let isInverted, let target):
+      return [separation(profile, isInverted: isInverted, input, to: target, output)]
     }
+  }
+
+  private func toneMapping(
+    _ transfer: ToneMapping.Transfer, _ primaries: Primaries, _ input: PlaneLayout, to target: RGBSpace,
+    _ output: PlaneLayout
+  ) -> [PipelineStage] {
+    var deep = input
+    deep.sampleType = .uint16
+    deep.maximum = 65535
+    let peak = peak
+    let mapping = PipelineStage(
+      "tone mapping", bytes: MapStage.byteCount(output: output) + ToneMapping.byteCount
+    ) { next throws(DownsampleError) in
+      try ColorStages.toneMap(
+        ToneMapping(from: transfer, primaries: primaries, peak: peak, to: target), input: deep, output: output,
+        next: next)
+    }
+    return input.sampleType == .uint16 ? [mapping] : [depth(input, to: deep), mapping]
+  }
+
+  /// A profile for pixels of the target's space.
+  private static func profile(of target: RGBSpace, _ data: ICCProfile.DataSpace) -> [UInt8] {
+    // Neither target spans no space.
+    target.profile(for: data == .gray ? .gray : .rgb) ?? []
+  }
+
+  private func byProfile(
+    _ profile: [UInt8], _ input: PlaneLayout, to target: RGBSpace, _ output: PlaneLayout
+  ) -> PipelineStage {
+    let isGray = color.data == .gray
+    let hasAlpha = input.channels == 2 || input.channels == 4
+    let (data, intent, outcome) = (color.data, intent, outcome)
+    return PipelineStage(
+      "colour conversion", bytes: MapStage.byteCount(output: output) + Self.conversionBytes(input, output, profile)
+    ) { next throws(DownsampleError) in
+      if let conversion = ColorConversion(
+        isGray ? .gray : .rgb, hasAlpha: hasAlpha, from: profile, input.sampleType,
+        to: Self.profile(of: target, data), output.sampleType, intent: intent)
+      {
+        return try ColorStages.convert(conversion, output: output, next: next)
+      }
+      if ICCProfile.libraryVersion == nil {
+        outcome.profile = profile
+        outcome.warnings.append("colours were not converted: Little CMS (liblcms2.so.2) cannot be opened")
+      } else {
+        outcome.profile = []
+        outcome.warnings.append("the ICC profile was left out: Little CMS cannot use it")
+      }
+      return try ColorStages.depth(input: input, output: output, next: next)
+    }
+  }
+
+  private func separation(
+    _ profile: [UInt8], isInverted: Bool, _ input: PlaneLayout, to target: RGBSpace, _ output: PlaneLayout
+  ) -> PipelineStage {
+    var plain = output
+    plain.sampleType = .uint8
+    plain.maximum = 255
+    let bytes = profile.isEmpty && target == .srgb ? 0 : Self.conversionBytes(input, output, profile)
+    let (intent, outcome) = (intent, outcome)
+    return PipelineStage(
+      "colour conversion", bytes: MapStage.byteCount(output: output) + MapStage.byteCount(output: plain) + bytes
+    ) { next throws(DownsampleError) in
+      if !profile.isEmpty {
+        if let conversion = ColorConversion(
+          .cmyk(isInverted: isInverted), hasAlpha: false, from: profile, input.sampleType,
+          to: Self.profile(of: target, .rgb), output.sampleType, intent: intent)
+        {
+          return try ColorStages.convert(conversion, output: output, next: next)
+        }
+        outcome.warnings.append("the CMYK profile could not be used: colours are approximate")
+      }
+      return try ColorStages.cmykToRGB(
+        isInverted: isInverted, output: plain,
+        next: Self.fromSRGB(plain, to: target, output, intent, outcome, next: next))
+    }
+  }
+
+  /// What follows the plain formula for ink.
+  private static func fromSRGB(
+    _ input: PlaneLayout, to target: RGBSpace, _ output: PlaneLayout, _ intent: RenderingIntent,
+    _ outcome: ColorOutcome, next: RowSink
+  ) throws(DownsampleError) -> RowSink {
+    if target != .srgb {
+      if let conversion = ColorConversion(
+        .rgb, hasAlpha: false, from: profile(of: .srgb, .rgb), input.sampleType, to: profile(of: target, .rgb),
+        output.sampleType, intent: intent)
+      {
+        return try ColorStages.convert(conversion, output: output, next: next)
+      }
+      outcome.profile = []
+      outcome.warnings.append("colours are in sRGB: Little CMS (liblcms2.so.2) cannot be opened")
+    }
+    if output.sampleType == input.sampleType { return next }
+    return try ColorStages.depth(input: input, output: output, next: next)
+  }
+
+  /// Beside the rows: Little CMS, the profile and its tables. Of 16-bit colour it makes a table of 49 points a side.
+  private static func conversionBytes(_ input: PlaneLayout, _ output: PlaneLayout, _ profile: [UInt8]) -> Int {
+    let isDeep = input.sampleType == .uint16
+    return colorManagementBytes + profile.count + (isDeep && output.sampleType == .uint8 ? 49 * 49 * 49 * 3 * 2 : 0)
+      + (isDeep && input.channels < 3 ? 65536 * 2 : 0)
+  }
+
+  // MARK: What lies under alpha
+
+  private func flattening(
+    _ input: PlaneLayout, to output: PlaneLayout, over background: @escaping () -> [UInt8]
+  ) -> [PipelineStage] {
+    let premultiplied = ColorStages.premultipliedLayout(of: input)
+    return [
+      PipelineStage("premultiplying", bytes: MapStage.byteCount(output: premultiplied)) {
+        next throws(DownsampleError) in
+        try ColorStages.premultiply(input: input, isPremultiplied: false, next: next)
+      },
+      PipelineStage("flattening", bytes: MapStage.byteCount(output: output)) { next throws(DownsampleError) in
+        try ColorStages.flatten(input: premultiplied, output: output, background: background(), next: next)
+      },
+    ]
+  }
+
+  /// The background's 8-bit samples where sRGB is meant.
+  private var plainBackground: [UInt8] { color.data == .gray ? [background.gray] : background.samples }
+
+  private func usesProfile(forBackgroundOver profile: [UInt8]) -> Bool {
+    !profile.isEmpty && !plainBackground.allSatisfy { $0 == 0 } && !plainBackground.allSatisfy { $0 == 255 }
+  }
+
+  /// The background's samples in the space of a profile: of the one given, or of the output where nil is.
+  private func background(in profile: [UInt8]?) -> () -> [UInt8] {
+    let samples = plainBackground
+    let profile = profile ?? color.profile
+    guard usesProfile(forBackgroundOver: profile) else { return { samples } }
+    return { ColorConversion.color(samples, in: profile) ?? samples }
   }
 }

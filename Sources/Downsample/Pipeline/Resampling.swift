@@ -43,6 +43,8 @@ struct Resampling {
   let target: PixelSize
   /// What comes out. Alpha that it lacks is laid over the background.
   let form: RowForm
+  /// A sample of 0 to 255 for each channel, in the colour space of the input; asked for when the stages are made.
+  let background: () -> [UInt8]
 
   /// From the decoder on.
   var stages: [PipelineStage] { colorStages(to: form.planes(of: target)) }
@@ -94,7 +96,7 @@ struct Resampling {
   }
 
   /// Colour with alpha becomes interleaved pixels of the source's size, is multiplied by alpha, resampled and divided again, or
-  /// laid over white where the output has no alpha.
+  /// laid over the background where the output has no alpha.
   private func alphaStages(to output: PlaneLayout) -> [PipelineStage] {
     let source = decoded.planes[0]
     let isPlanar = decoded.planes.count > 1
@@ -128,7 +130,7 @@ struct Resampling {
           try ColorStages.unpremultiply(input: resampled, output: output, next: next)
         }
         : PipelineStage("flattening", bytes: MapStage.byteCount(output: output)) { next throws(DownsampleError) in
-          try ColorStages.flatten(input: resampled, output: output, next: next)
+          try ColorStages.flatten(input: resampled, output: output, background: background(), next: next)
         })
     return stages
   }

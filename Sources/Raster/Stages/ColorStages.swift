@@ -1,4 +1,3 @@
-import CColor
 import CKernels
 
 /// The stages that change what samples mean. Each is made of rows in, rows out; pixel counts are those of a row.
@@ -93,65 +92,64 @@ public enum ColorStages {
     }
   }
 
-  /// Lays premultiplied pixels over white.
-  public static func flatten(input: PlaneLayout, output: PlaneLayout, next: RowSink) throws(DownsampleError) -> MapStage
-  {
+  /// Lays premultiplied pixels over a background.
+  ///
+  /// - Parameter background: a sample of 0 to 255 for each channel of the output.
+  public static func flatten(
+    input: PlaneLayout, output: PlaneLayout, background: [UInt8], next: RowSink
+  ) throws(DownsampleError) -> MapStage {
+    precondition(background.count == output.channels && output.sampleType == .uint8)
     let pixels = input.width
     let channels = Int32(input.channels)
     let full = UInt32(input.maximum)
-    let white: [UInt8] = [255, 255, 255]
     return try MapStage(output: output, next: next) { row, out in
       ck_flatten_u8(
-        row.assumingMemoryBound(to: UInt16.self), channels, pixels, full, white, out.assumingMemoryBound(to: UInt8.self)
-      )
+        row.assumingMemoryBound(to: UInt16.self), channels, pixels, full, background,
+        out.assumingMemoryBound(to: UInt8.self))
     }
   }
 
-  /// 8-bit CMYK to sRGB: by the profile, or without one (or with one that is not of CMYK) by R = (1 - C)(1 - K) and so on.
-  /// `usesProfile` says which.
-  public static func cmykToRGB(
-    profile: [UInt8], isInverted: Bool, output: PlaneLayout, next: RowSink
-  ) throws(DownsampleError) -> (stage: MapStage, usesProfile: Bool) {
-    let pixels = output.width
-    guard !profile.isEmpty, let transform = SRGBTransform(profile, isInverted ? CCOLOR_CMYK_INVERTED : CCOLOR_CMYK)
-    else {
-      return (
-        try MapStage(output: output, next: next) { row, out in
-          ck_cmyk_u8(
-            row.assumingMemoryBound(to: UInt8.self), pixels, isInverted ? 1 : 0, out.assumingMemoryBound(to: UInt8.self)
-          )
-        }, false
-      )
+  /// Samples of one depth to another, rounded; both have the maximum of their type.
+  public static func depth(input: PlaneLayout, output: PlaneLayout, next: RowSink) throws(DownsampleError) -> MapStage {
+    let count = input.samplesPerRow
+    return try MapStage(output: output, next: next) { row, out in
+      switch (input.sampleType, output.sampleType) {
+      case (.uint8, .uint16):
+        ck_widen(row.assumingMemoryBound(to: UInt8.self), count, out.assumingMemoryBound(to: UInt16.self))
+      case (.uint16, .uint8):
+        ck_narrow(row.assumingMemoryBound(to: UInt16.self), count, out.assumingMemoryBound(to: UInt8.self))
+      default: out.copyMemory(from: row, byteCount: input.bytesPerRow)
+      }
     }
-    return (try toSRGB(transform, output: output, next: next), true)
   }
 
-  /// 8-bit RGB of a profile to sRGB; nil when the profile cannot be used.
-  public static func rgbToSRGB(profile: [UInt8], output: PlaneLayout, next: RowSink) throws(DownsampleError)
-    -> MapStage?
+  /// 8-bit CMYK to sRGB without a profile: R = (1 - C)(1 - K) and so on.
+  public static func cmykToRGB(isInverted: Bool, output: PlaneLayout, next: RowSink) throws(DownsampleError) -> MapStage
   {
-    guard let transform = SRGBTransform(profile, CCOLOR_RGB) else { return nil }
-    return try toSRGB(transform, output: output, next: next)
+    let pixels = output.width
+    return try MapStage(output: output, next: next) { row, out in
+      ck_cmyk_u8(
+        row.assumingMemoryBound(to: UInt8.self), pixels, isInverted ? 1 : 0, out.assumingMemoryBound(to: UInt8.self))
+    }
   }
 
-  private static func toSRGB(_ transform: SRGBTransform, output: PlaneLayout, next: RowSink) throws(DownsampleError)
+  /// By ICC profiles.
+  public static func convert(_ conversion: ColorConversion, output: PlaneLayout, next: RowSink) throws(DownsampleError)
     -> MapStage
   {
-    try MapStage(output: output, next: next) { row, out in
-      ccolor_apply(
-        transform.handle, row.assumingMemoryBound(to: UInt8.self), out.assumingMemoryBound(to: UInt8.self), output.width
-      )
+    let pixels = output.width
+    return try MapStage(output: output, next: next) { row, out in conversion.apply(row, pixels: pixels, to: out) }
+  }
+
+  /// From high dynamic range.
+  ///
+  /// - Parameter input: of 16-bit samples.
+  public static func toneMap(
+    _ mapping: ToneMapping, input: PlaneLayout, output: PlaneLayout, next: RowSink
+  ) throws(DownsampleError) -> MapStage {
+    precondition(input.sampleType == .uint16)
+    return try MapStage(output: output, next: next) { row, out in
+      mapping.apply(row, channels: input.channels, pixels: input.width, to: out, as: output.sampleType)
     }
   }
-}
-
-private final class SRGBTransform {
-  let handle: OpaquePointer
-
-  init?(_ profile: [UInt8], _ pixels: ccolor_pixels) {
-    guard let handle = ccolor_to_srgb(profile, profile.count, pixels) else { return nil }
-    self.handle = handle
-  }
-
-  deinit { ccolor_free(handle) }
 }

@@ -40,6 +40,10 @@ typedef struct {
   __typeof__(ck_finish_i16_u8) *finish_i16_u8;
   __typeof__(ck_finish_i16_u16) *finish_i16_u16;
   __typeof__(ck_finish_f32_u16) *finish_f32_u16;
+  __typeof__(ck_tone_u8) *tone_u8;
+  __typeof__(ck_tone_u16) *tone_u16;
+  __typeof__(ck_widen) *widen;
+  __typeof__(ck_narrow) *narrow;
 } kernel_table;
 
 /// The variants that this processor can run, the one that ships (and picks for itself) first; NULL after the last.
