@@ -46,11 +46,34 @@ final class PNGDecoder: ImageDecoder {
     of bridge: SourceBridge, _ reader: OpaquePointer, _ file: cpng_header, _ options: ReadingOptions
   ) {
     guard let byteCount = bridge.source.byteCount, !file.has_exif || options.keepsMetadata else { return }
+    let types = options.keepsMetadata ? ["eXIf", "iTXt", "tEXt", "zTXt"] : ["eXIf"]
     let count = min(byteCount, tailBytes)
+    guard mayHold(types.map { Array($0.utf8) }, bridge, byteCount - count..<byteCount) else { return }
     let tail = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
     defer { tail.deallocate() }
     let got = bridge.read(tail.baseAddress, count: count, at: byteCount - count)
     if got == count { cpng_take_tail(reader, tail.baseAddress, count) }
+  }
+
+  /// Whether the letters of a chunk's type are anywhere in a part of the file: looked for in little memory, since most files have
+  /// nothing there.
+  private static func mayHold(_ types: [[UInt8]], _ bridge: SourceBridge, _ range: Range<Int>) -> Bool {
+    let blockBytes = 4096
+    return withUnsafeTemporaryAllocation(byteCount: blockBytes, alignment: 16) { block in
+      var at = range.lowerBound
+      while at < range.upperBound {
+        let got = bridge.read(block.baseAddress, count: min(blockBytes, range.upperBound - at), at: at)
+        if got < 4 { return false }
+        for type in types {
+          for i in 0...got - 4 where block[i] == type[0] {
+            if block[i + 1] == type[1] && block[i + 2] == type[2] && block[i + 3] == type[3] { return true }
+          }
+        }
+        // A type may lie across the blocks' border.
+        at += max(1, got - 3)
+      }
+      return false
+    }
   }
 
   private static func header(of reader: OpaquePointer, _ file: cpng_header) -> ImageHeader {
