@@ -19,7 +19,7 @@ struct EXIFEditor {
     var hasDamage: Bool
   }
 
-  private enum Kind { case main, exif, gps, interoperability }
+  fileprivate enum Kind { case main, exif, gps, interoperability }
 
   /// What becomes of an entry that is kept.
   fileprivate enum Edit {
@@ -31,6 +31,7 @@ struct EXIFEditor {
   }
 
   fileprivate struct Directory {
+    var kind: Kind
     var table: Range<Int>
     var entryCount: Int
     var kept: [(entry: TIFFReader<[UInt8]>.Entry, edit: Edit)]
@@ -66,14 +67,14 @@ struct EXIFEditor {
 
   // MARK: Reading
 
-  /// Reads a directory and those that it points to; false where it is broken, or lies over another one.
+  /// Reads a directory and those that it points to; false where it is broken, lies over another one, or is a second one.
   private mutating func read(_ kind: Kind, at offset: Int) -> Bool {
-    guard let (entries, table) = tiff.directory(at: offset), !tables.contains(where: { $0.overlaps(table) }) else {
-      return false
-    }
+    guard !directories.contains(where: { $0.kind == kind }), let (entries, table) = tiff.directory(at: offset),
+      !tables.contains(where: { $0.overlaps(table) })
+    else { return false }
     tables.append(table)
     let index = directories.count
-    directories.append(Directory(table: table, entryCount: entries.count, kept: []))
+    directories.append(Directory(kind: kind, table: table, entryCount: entries.count, kept: []))
     for entry in entries {
       if let edit = fate(of: entry, in: kind) {
         directories[index].kept.append((entry, edit))
@@ -100,7 +101,7 @@ struct EXIFEditor {
     case EXIFTag.exifDirectory where kind == .main: return pointer(entry, to: .exif)
     case EXIFTag.interoperabilityDirectory where kind == .exif: return pointer(entry, to: .interoperability)
     case EXIFTag.gpsDirectory where kind == .main && !stripsGPS: return pointer(entry, to: .gps)
-    case EXIFTag.gpsDirectory where kind != .gps: return stripped(entry)
+    case EXIFTag.gpsDirectory where kind != .gps: return nil
     // GPS tags that a writer put beside the others.
     case 0x0000...0x001F where isMainOrEXIF && stripsGPS: return nil
     case EXIFTag.makerNote:
@@ -129,12 +130,6 @@ struct EXIFEditor {
   private mutating func pointer(_ entry: TIFFReader<[UInt8]>.Entry, to kind: Kind) -> Edit? {
     if let offset = tiff.number(entry), read(kind, at: offset) { return Edit.none }
     hasDamage = true
-    return nil
-  }
-
-  /// Left out, with all that it points to.
-  private mutating func stripped(_ entry: TIFFReader<[UInt8]>.Entry) -> Edit? {
-    if let offset = tiff.number(entry) { removeDirectories(at: offset) }
     return nil
   }
 

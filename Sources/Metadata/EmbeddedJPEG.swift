@@ -18,10 +18,13 @@ enum EmbeddedJPEG {
     return result
   }
 
+  /// Before the first scan. Previews have about ten; without a bound, segments within segments would be read over and over.
+  private static let mostSegments = 200
+
   /// Where the first scan's segment begins, of segments from `start`; nil where they are not JPEG's.
   private static func firstScan(_ bytes: [UInt8], from start: Int) -> Int? {
     var i = start
-    while i + 3 < bytes.count {
+    for _ in 0..<mostSegments where i + 3 < bytes.count {
       guard bytes[i] == 0xFF else { return nil }
       switch bytes[i + 1] {
       case 0xFF: i += 1  // a fill byte

@@ -44,6 +44,8 @@ final class XMPWriter {
 
   /// XMP nests structures a few levels deep; a parser of its readers may recurse.
   private static let deepest = 64
+  /// Packets declare some tens. Every name is looked up among them.
+  private static let mostNamespaces = 256
 
   init(rules: XMPRules, limit: Int) {
     self.rules = rules
@@ -93,7 +95,7 @@ final class XMPWriter {
       elements[elements.count - 1].isOpen = false
       endsReplaced = true
     }
-    return elements.count <= Self.deepest && bytes.count <= limit
+    return elements.count <= Self.deepest && scope.count <= Self.mostNamespaces && bytes.count <= limit
   }
 
   /// The element that is passed over was written with another value.

@@ -51,4 +51,34 @@ import Testing
       #expect(output.metadata == made)
     }
   }
+
+  /// What is made to be read over and over takes no longer than its length.
+  @Test(.timeLimit(.minutes(1))) func hostileData() {
+    let count = 65535
+    let fields: [[UInt8]] = [[0x69, 0x87], [0x25, 0x88]]
+    for tag in fields {
+      // As many pointers as there can be, each to a directory of its own.
+      var bytes: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0, 0xFF, 0xFF]
+      for i in 0..<count {
+        let offset = 8 + 2 + count * 12 + 4 + i * 18
+        bytes += tag + [4, 0, 1, 0, 0, 0] + (0..<4).map { UInt8(truncatingIfNeeded: offset >> (8 * $0)) }
+      }
+      bytes += [0, 0, 0, 0]
+      for _ in 0..<count { bytes += [1, 0, 0x0F, 0x01, 3, 0, 1, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0] }
+      for stripsGPS in [false, true] {
+        _ = OutputMetadata(ImageMetadata(exif: bytes), choice: .all, stripsGPS: stripsGPS)
+      }
+    }
+    // Pictures that begin within the segments of others, and none that has a scan.
+    let pictures = (0..<100_000).flatMap { _ -> [UInt8] in [0xFF, 0xE0, 0, 6, 0xFF, 0xD8] }
+    let note = TIFFBuilder.build([
+      .init(0x010F, .ascii("A camera")),
+      .init(0x8769, .directory([.init(0x927C, .undefined([1, 2, 3, 4, 5] + pictures))])),
+    ])
+    #expect(OutputMetadata(ImageMetadata(exif: note), choice: .all).metadata.exif == note)
+    // Names to be looked up among namespaces.
+    let declared = (0..<20_000).map { " xmlns:a\($0)='b\($0)'" }.joined()
+    let xmp = "<a\(declared)>" + String(repeating: "<c/>", count: 100_000) + "</a>"
+    #expect(OutputMetadata(ImageMetadata(xmp: Array(xmp.utf8)), choice: .all).warnings.count == 1)
+  }
 }
