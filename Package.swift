@@ -51,6 +51,9 @@ let package = Package(
       name: "make-samples", dependencies: ["CPictures"], path: "samples/make-samples",
       swiftSettings: strictSwift),
     .executableTarget(
+      name: "make-charts", dependencies: ["CPictures"], path: "samples/make-charts",
+      swiftSettings: strictSwift),
+    .executableTarget(
       name: "make-matrix", dependencies: ["CPictures"], path: "samples/make-matrix",
       swiftSettings: strictSwift),
 
