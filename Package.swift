@@ -64,7 +64,8 @@ let package = Package(
     .testTarget(
       name: "KernelTests", dependencies: ["CKernels", "KernelVariants", "TestPictures"], swiftSettings: strictSwift),
     .testTarget(name: "BudgetTests", dependencies: ["Budget"], swiftSettings: strictSwift),
-    .testTarget(name: "RasterTests", dependencies: ["Raster", "TestPictures"], swiftSettings: strictSwift),
+    .testTarget(
+      name: "RasterTests", dependencies: ["Raster", "CPictures", "TestPictures"], swiftSettings: strictSwift),
     // The packed store of coefficients under libjpeg alone, which goes on where our reader refuses.
     .target(
       name: "StoreDriver", dependencies: ["CJPEG", "CLibJPEG"], path: "Tests/StoreDriver", cSettings: strictC),

@@ -116,11 +116,11 @@ static bool make(ccolor_transform *transform, const ccolor_conversion *conversio
   if (is_gray) return fill_table(transform, from, to, intent, flags);
 
   if (conversion->has_alpha) flags |= cmsFLAGS_COPY_ALPHA;
-  // 8-bit matrix profiles have a way of their own in Little CMS. Of deeper samples it makes a table in three dimensions, which
-  // is as good as 8 bits need but not as 16 do.
+  // 8-bit matrix profiles have a way of their own in Little CMS. Of deeper samples and of ink it makes a table of several
+  // dimensions, which with many points is as good as 8 bits need but not as 16 do.
   if (conversion->out_sample > 1) {
     flags |= cmsFLAGS_NOOPTIMIZE;
-  } else if (conversion->in_sample > 1) {
+  } else if (conversion->in_sample > 1 || conversion->pixels != CCOLOR_RGB) {
     flags |= cmsFLAGS_HIGHRESPRECALC;
   }
   transform->handle =

@@ -258,23 +258,6 @@ import Testing
     }
   }
 
-  @Test(arguments: [16, 18], [0, 64])
-  func highDynamicRangeIsRefused(transfer: Int32, tile: Int32) {
-    for codec in [CPIC_HEVC, CPIC_AV1] {
-      let bytes = Picture(CPIC_PHOTO, 80, 64).heif {
-        $0.codec = codec
-        $0.bits = 10
-        $0.transfer = transfer
-        $0.primaries = 9
-        $0.matrix = 9
-        $0.tile_width = tile
-      }
-      let error = #expect(throws: DownsampleError.self) { try make(bytes) }
-      #expect(error?.code == .unsupported)
-      #expect(error?.message.contains(transfer == 16 ? "PQ" : "HLG") == true)
-    }
-  }
-
   @Test func theReportNamesTheKind() throws {
     let picture = Picture(CPIC_PHOTO, 128, 96)
     for (codec, kind) in [(CPIC_HEVC, "HEIC"), (CPIC_AV1, "AVIF")] {

@@ -130,17 +130,6 @@ import Testing
     #expect(gray.file.icc == iccProfile(CPIC_ICC_GRAY))
   }
 
-  @Test func highDynamicRangeIsRefused() throws {
-    for transfer: UInt8 in [16, 18] {
-      let bytes = Picture(CPIC_PHOTO, 16, 16, bits: 16).png {
-        $0.has_cicp = true
-        $0.cicp = (9, transfer, 0, 1)
-      }
-      let error = #expect(throws: DownsampleError.self) { try make(bytes) }
-      #expect(error?.code == .unsupported)
-    }
-  }
-
   @Test func textAndJunkAreSkipped() throws {
     let bytes = Picture(CPIC_PHOTO, 40, 30).png {
       $0.text = true

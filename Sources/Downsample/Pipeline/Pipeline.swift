@@ -176,7 +176,7 @@ struct Pipeline {
     let hasAlpha = input.channels == 2 || input.channels == 4
     let (data, intent, outcome) = (color.data, intent, outcome)
     return PipelineStage(
-      "colour conversion", bytes: MapStage.byteCount(output: output) + Self.conversionBytes(input, output, profile)
+      "colour conversion", bytes: MapStage.byteCount(output: output) + conversionBytes(input, output, profile)
     ) { next throws(DownsampleError) in
       if let conversion = ColorConversion(
         isGray ? .gray : .rgb, hasAlpha: hasAlpha, from: profile, input.sampleType,
@@ -201,7 +201,7 @@ struct Pipeline {
     var plain = output
     plain.sampleType = .uint8
     plain.maximum = 255
-    let bytes = profile.isEmpty && target == .srgb ? 0 : Self.conversionBytes(input, output, profile)
+    let bytes = profile.isEmpty && target == .srgb ? 0 : conversionBytes(input, output, profile)
     let (intent, outcome) = (intent, outcome)
     return PipelineStage(
       "colour conversion", bytes: MapStage.byteCount(output: output) + MapStage.byteCount(output: plain) + bytes
@@ -240,11 +240,16 @@ struct Pipeline {
     return try ColorStages.depth(input: input, output: output, next: next)
   }
 
-  /// Beside the rows: Little CMS, the profile and its tables. Of 16-bit colour it makes a table of 49 points a side.
-  private static func conversionBytes(_ input: PlaneLayout, _ output: PlaneLayout, _ profile: [UInt8]) -> Int {
+  /// Beside the rows: Little CMS, the profile and its tables. Of 16-bit colour it makes a table of 49 points a side, of ink of 23.
+  private func conversionBytes(_ input: PlaneLayout, _ output: PlaneLayout, _ profile: [UInt8]) -> Int {
     let isDeep = input.sampleType == .uint16
-    return colorManagementBytes + profile.count + (isDeep && output.sampleType == .uint8 ? 49 * 49 * 49 * 3 * 2 : 0)
-      + (isDeep && input.channels < 3 ? 65536 * 2 : 0)
+    let entries =
+      switch color.data {
+      case .gray: isDeep ? 65536 : 0
+      case .rgb: isDeep && output.sampleType == .uint8 ? 49 * 49 * 49 * 3 : 0
+      case .cmyk: profile.isEmpty ? 0 : 23 * 23 * 23 * 23 * 3
+      }
+    return Self.colorManagementBytes + profile.count + entries * 2
   }
 
   // MARK: What lies under alpha

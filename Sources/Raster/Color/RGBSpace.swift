@@ -65,11 +65,12 @@ public struct Primaries: Sendable, Equatable {
 
   /// From linear R, G, B to XYZ with white at Y = 1, by rows (SMPTE RP 177); nil where three colours span no space.
   public var toXYZ: Matrix3? {
-    guard [white, red, green, blue].allSatisfy({ $0.y > 0.0001 && $0.x.isFinite && $0.y.isFinite }) else { return nil }
+    // The blue of ProPhoto has a y of 0.0001.
+    guard [white, red, green, blue].allSatisfy({ $0.y > 0.00001 && $0.x.isFinite && $0.y.isFinite }) else { return nil }
     let columns = Matrix3(columns: red.xyz, green.xyz, blue.xyz)
     guard let inverse = columns.inverse else { return nil }
     let scales = inverse.times(white.xyz)
-    guard scales.allSatisfy({ $0 > 0.0001 }) else { return nil }
+    guard scales.allSatisfy({ $0 > 0.000001 }) else { return nil }
     return columns.scalingColumns(by: scales)
   }
 
