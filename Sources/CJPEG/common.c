@@ -59,6 +59,13 @@ void cjpeg_note_damage(j_decompress_ptr info, int kind) {
   errors->damage = (cjpeg_damage){.kind = kind, .scan = info->input_scan_number, .mcu_row = info->input_iMCU_row};
 }
 
+// Bytes left before a restart marker are what remains of blocks that were lost; a few may be padding.
+static bool is_within_data(const struct jpeg_error_mgr *base) {
+  enum { MOST_PADDING = 8 };
+  const int bytes = base->msg_parm.i[0], marker = base->msg_parm.i[1];
+  return bytes > MOST_PADDING && marker >= JPEG_RST0 && marker <= JPEG_RST0 + 7;
+}
+
 // Which of libjpeg's warnings mean what: see docs/jpeg.md.
 static void emit_message(j_common_ptr info, int level) {
   cjpeg_errors *errors = (cjpeg_errors *)info->err;
@@ -68,7 +75,10 @@ static void emit_message(j_common_ptr info, int level) {
   const j_decompress_ptr decoder = (j_decompress_ptr)info;
   switch (errors->base.msg_code) {
     case JWRN_ADOBE_XFORM: errors->odd_transform = errors->base.msg_parm.i[0]; return;
-    case JWRN_EXTRANEOUS_DATA: errors->has_stray_bytes = true; return;
+    case JWRN_EXTRANEOUS_DATA:
+      if (is_within_data(&errors->base)) break;
+      errors->has_stray_bytes = true;
+      return;
     case JWRN_JFIF_MAJOR:
     case JWRN_NOT_SEQUENTIAL:  // wrong spectral bounds in a sequential scan, where they mean nothing
     case JWRN_TOO_MUCH_DATA: return;

@@ -27,6 +27,7 @@ struct cjpeg_reader {
   bool has_begun;        // to read what follows the header
   bool input_is_over;    // salvaging: nothing more is read
   bool rest_is_made_up;  // salvaging: rows are not asked of libjpeg any more
+  bool looks_for_end;    // there are no more rows
   bool saw_end, missed_end, zeros_follow;
   size_t end;
   bool raw;
@@ -494,7 +495,7 @@ cjpeg_status cjpeg_next_band(cjpeg_reader *reader, cjpeg_band *band, cjpeg_error
   *band = (cjpeg_band){0};
   if (setjmp(reader->errors.escape)) {
     // The picture is whole, whatever follows it.
-    if (reader->next_row >= reader->info.output_height) return CJPEG_OK;
+    if (reader->looks_for_end) return CJPEG_OK;
     const bool is_over = reader->errors.error.status != CJPEG_DAMAGED || !reader->salvages || reader->rest_is_made_up;
     if (is_over) {
       *error = reader->errors.error;
@@ -508,6 +509,7 @@ cjpeg_status cjpeg_next_band(cjpeg_reader *reader, cjpeg_band *band, cjpeg_error
   if (!reader->reads_scans && reader->errors.has_run_out) reader->rest_is_made_up = true;
   check_damage(reader);
   if (band->plane_count == 0) {
+    reader->looks_for_end = true;
     look_for_end(reader);
     note_end(reader);
   }

@@ -66,7 +66,8 @@ import Testing
         salvaged.picture.cropped(0, 0, 320, rows).largestDifference(from: all.picture.cropped(0, 0, 320, rows))! <= 1)
       #expect(salvaged.picture.pixel(10, 238) == [128, 128, 128])
       let small = try make(bytes, salvages: true, max: 40)
-      #expect(small.warnings == salvaged.warnings && small.picture.pixel(5, 29) == [128, 128, 128])
+      #expect(small.warnings == salvaged.warnings)
+      #expect(small.picture.pixel(5, 29).allSatisfy { abs($0 - 128) <= 8 })
     }
   }
 
