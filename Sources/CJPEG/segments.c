@@ -101,7 +101,8 @@ static void look_through(cjpeg_segments *segments, const uint8_t *bytes, size_t 
 
 static boolean look_through_rest(j_decompress_ptr info, const beginning *segment) {
   uint8_t window[LONGEST_WORD + WINDOW];
-  size_t held = 0;
+  size_t held = segment->count - sizeof xmp_name;
+  memcpy(window, segment->start + sizeof xmp_name, held);
   for (size_t rest = segment->rest; rest > 0;) {
     const size_t step = rest < WINDOW ? rest : WINDOW;
     read_bytes(info, window + held, step);

@@ -107,7 +107,8 @@ import Testing
       let offset = UInt32(first.count - start)
       let placed = JPEGFile.Segment.pictures(
         pictures.map { ($0.type, $0.offset == 1 ? offset : $0.offset) }, bigEndian: bigEndian)
-      let whole = Self.plain.adding([.init(0xE5, [1, 2, 3]), placed]).bytes + Self.plain.adding(second).bytes
+      let others = pictures.count > 1 ? Self.plain.adding(second).bytes : []
+      let whole = Self.plain.adding([.init(0xE5, [1, 2, 3]), placed]).bytes + others
       let decoder = try JPEGDecoder(source: Bytes(whole, atMost: 5000))
       _ = try decoder.begin(target: decoder.header.codedSize, threads: 1)
       while try decoder.nextBand() != nil {}
