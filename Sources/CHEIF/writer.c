@@ -519,21 +519,24 @@ static void make_luma(const uint8_t *rgb, size_t channels, size_t width, uint8_t
   }
 }
 
-// Chroma of the mean of `1 << h` by 2 pixels; two rows that are the same one are a single row.
+// Chroma of the mean of two rows; two rows that are the same one are a single row. Halved across, it is sited on the left
+// one of two columns, as readers of HEVC and AV1 take it to be: a quarter of the column before, half of it and a quarter of
+// the column after.
 static void make_chroma(
   const uint8_t *above, const uint8_t *below, size_t channels, size_t width, int h, uint8_t *cb, uint8_t *cr
 ) {
   const size_t count = (width + (1u << h) - 1) >> h;
-  const int shift = 17 + h;
+  const int shift = 17 + 2 * h;
   const int32_t offset = (int32_t)((128u << shift) + (1u << (shift - 1)) - 1);
   for (size_t i = 0; i < count; i++) {
-    const size_t x = i << h, next = h && x + 1 < width ? channels : 0;
+    const size_t x = i << h, next = x + 1 < width ? channels : 0, last = x > 0 ? channels : 0;
     const uint8_t *a = above + x * channels, *b = below + x * channels;
     int32_t r = a[0] + b[0], g = a[1] + b[1], bl = a[2] + b[2];
     if (h) {
-      r += a[next] + b[next];
-      g += a[next + 1] + b[next + 1];
-      bl += a[next + 2] + b[next + 2];
+      const uint8_t *a1 = a - last, *b1 = b - last, *a2 = a + next, *b2 = b + next;
+      r = 2 * r + a1[0] + b1[0] + a2[0] + b2[0];
+      g = 2 * g + a1[1] + b1[1] + a2[1] + b2[1];
+      bl = 2 * bl + a1[2] + b1[2] + a2[2] + b2[2];
     }
     cb[i] = clamped((offset - R_CB * r - G_CB * g + HALF * bl) >> shift);
     cr[i] = clamped((offset + HALF * r - G_CR * g - B_CR * bl) >> shift);

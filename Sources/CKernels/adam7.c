@@ -195,3 +195,19 @@ CK_VARIANTS
 void ck_finish_f32_u16(const float *sums, size_t count, float scale, float bias, float maximum, uint16_t *out) {
   FINISH(uint16_t)
 }
+
+#define FINISH_PREMULTIPLIED                                                                                  \
+  for (size_t i = 0; i < pixels; i++, sums += channels, out += channels) {                                    \
+    const float coverage = (float)sums[channels - 1] * scale;                                                 \
+    for (int c = 0; c < channels; c++) out[c] = ck_within_coverage((float)sums[c] * scale, coverage, maximum); \
+  }
+
+void ck_finish_premultiplied_i16(const int16_t *sums, int channels, size_t pixels, float scale, float maximum,
+                                 uint16_t *out) {
+  FINISH_PREMULTIPLIED
+}
+
+void ck_finish_premultiplied_f32(const float *sums, int channels, size_t pixels, float scale, float maximum,
+                                 uint16_t *out) {
+  FINISH_PREMULTIPLIED
+}

@@ -89,6 +89,37 @@ void ck_horizontal_u8(const int16_t *columns, int channels, ck_axis axis, const 
   SCATTER(TYPE)
 
 CK_VARIANTS
+void ck_horizontal_premultiplied(const float *columns, int channels, ck_axis axis, const float *weights, float scale,
+                                 float maximum, uint16_t *out, size_t stride) {
+  uint16_t gathered[RUN][CK_BATCH];
+  size_t done = 0;
+  int filled = 0;
+  for (int32_t x = 0; x < axis.count; x++) {
+    const float *taps = weights + (size_t)x * (size_t)axis.taps;
+    float values[4][CK_BATCH];
+    for (int c = 0; c < channels; c++) {
+      const float *column = columns + ((size_t)axis.starts[x] * (size_t)channels + (size_t)c) * CK_BATCH;
+      float sums[CK_BATCH] = {0};
+      for (int32_t k = 0; k < axis.taps; k++) {
+        for (int r = 0; r < CK_BATCH; r++) sums[r] += column[r] * taps[k];
+        column += channels * CK_BATCH;
+      }
+      for (int r = 0; r < CK_BATCH; r++) values[c][r] = sums[r] * scale;
+    }
+    for (int c = 0; c < channels; c++) {
+      for (int r = 0; r < CK_BATCH; r++)
+        gathered[filled][r] = ck_within_coverage(values[c][r], values[channels - 1][r], maximum);
+      if (++filled == RUN) {
+        SCATTER(uint16_t)
+        done += RUN;
+        filled = 0;
+      }
+    }
+  }
+  SCATTER(uint16_t)
+}
+
+CK_VARIANTS
 void ck_horizontal_f32_u8(const float *columns, int channels, ck_axis axis, const float *weights, float scale,
                           float bias, uint8_t *out, size_t stride) {
   const float maximum = 255;

@@ -39,16 +39,24 @@ void ck_unpremultiply_u16(const uint16_t *in, int channels, size_t pixels, uint3
   UNPREMULTIPLY(uint16_t, 65535u)
 }
 
+#define FLATTEN(TYPE, MAXIMUM)                                                                             \
+  const int alpha = channels - 1;                                                                          \
+  for (size_t i = 0; i < pixels; i++, in += channels, out += alpha) {                                      \
+    const uint64_t rest = full - (in[alpha] < full ? in[alpha] : full);                                    \
+    for (int c = 0; c < alpha; c++) {                                                                      \
+      const uint64_t value = ((uint64_t)in[c] * MAXIMUM + rest * background[c] + full / 2) / full;         \
+      out[c] = (TYPE)(value > MAXIMUM ? MAXIMUM : value);                                                  \
+    }                                                                                                      \
+  }
+
 void ck_flatten_u8(const uint16_t *in, int channels, size_t pixels, uint32_t full, const uint8_t *background,
                    uint8_t *out) {
-  const int alpha = channels - 1;
-  for (size_t i = 0; i < pixels; i++, in += channels, out += alpha) {
-    const uint64_t rest = full - (in[alpha] < full ? in[alpha] : full);
-    for (int c = 0; c < alpha; c++) {
-      const uint64_t value = ((uint64_t)in[c] * 255 + rest * background[c] + full / 2) / full;
-      out[c] = (uint8_t)(value > 255 ? 255 : value);
-    }
-  }
+  FLATTEN(uint8_t, 255u)
+}
+
+void ck_flatten_u16(const uint16_t *in, int channels, size_t pixels, uint32_t full, const uint16_t *background,
+                    uint16_t *out) {
+  FLATTEN(uint16_t, 65535u)
 }
 
 #define MATRIX(TYPE)                                                                                            \

@@ -19,4 +19,12 @@
 #pragma clang fp contract(off)
 #endif
 
+// A filtered sample of colour, or of alpha itself, where alpha became `coverage`: overshoot of alpha beyond the maximum is
+// taken back from all of them, and colour is no more than alpha.
+CK_INLINE unsigned short ck_within_coverage(float value, float coverage, float maximum) {
+  const float most = coverage < 0 ? 0 : coverage > maximum ? maximum : coverage;
+  const float shrunk = coverage > maximum ? value * (maximum / coverage) : value;
+  return (unsigned short)((shrunk < 0 ? 0 : shrunk > most ? most : shrunk) + 0.5f);
+}
+
 #endif

@@ -48,6 +48,16 @@ void ck_vertical_u16(const uint16_t *const *rows, const float *weights, int taps
 }
 
 CK_VARIANTS
+void ck_mean_add_u8(const uint8_t *row, float weight, float *sums, size_t count) {
+  for (size_t i = 0; i < count; i++) sums[i] += (float)row[i] * weight;
+}
+
+CK_VARIANTS
+void ck_mean_add_u16(const uint16_t *row, float weight, float *sums, size_t count) {
+  for (size_t i = 0; i < count; i++) sums[i] += (float)row[i] * weight;
+}
+
+CK_VARIANTS
 void ck_box_add_u8(const uint8_t *row, uint32_t *sums, size_t count) {
   for (size_t i = 0; i < count; i++) sums[i] += row[i];
 }

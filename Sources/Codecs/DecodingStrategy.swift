@@ -56,7 +56,16 @@ public struct DecodingStrategy: Sendable {
 public protocol DecodingPlanner: Sendable {
   /// The ways to decode for an output of `target` pixels (in the stored orientation) on at most `threads` threads: the
   /// preferred one first, each following one holding less: fewer threads, then a stronger pre-shrink with a warning.
-  func strategies(target: PixelSize, threads: Int) -> [DecodingStrategy]
+  ///
+  /// - Parameter isLinear: samples are averaged as light: the preferred way has no pre-shrink that averages them as coded.
+  func strategies(target: PixelSize, threads: Int, isLinear: Bool) -> [DecodingStrategy]
+}
+
+extension DecodingPlanner {
+  /// Those for samples that are averaged as they are coded.
+  public func strategies(target: PixelSize, threads: Int) -> [DecodingStrategy] {
+    strategies(target: target, threads: threads, isLinear: false)
+  }
 }
 
 /// What decoding may use beside memory.

@@ -37,10 +37,26 @@ public struct DecodedLayout: Sendable {
     public var layout: PlaneLayout
     /// The part of the plane that the header's crop covers.
     public var box: SourceBox
+    /// By how much its samples lie left of, and above, the middle of the pixels that they stand for, in samples: a quarter
+    /// where halved chroma is sited on the left one of two columns.
+    public var siting: Siting
 
-    public init(layout: PlaneLayout, box: SourceBox) {
+    public struct Siting: Sendable, Equatable {
+      public var left: Double
+      public var above: Double
+
+      public init(left: Double = 0, above: Double = 0) {
+        self.left = left
+        self.above = above
+      }
+
+      public static let center = Siting()
+    }
+
+    public init(layout: PlaneLayout, box: SourceBox, siting: Siting = .center) {
       self.layout = layout
       self.box = box
+      self.siting = siting
     }
   }
 

@@ -148,7 +148,7 @@ import Testing
     let before = try names
     let cases: [(arguments: [String], status: Int32, says: String)] = [
       (["a.gif", "out.jpg"], 69, "GIF"), (["text.jpg", "out.jpg"], 65, "text.jpg"),
-      (["empty.jpg", "out.jpg"], 65, "empty"), (["half.jpg", "out.jpg"], 65, "damaged"),
+      (["empty.jpg", "out.jpg"], 65, "empty"), (["half.jpg", "out.jpg"], 65, "ends after"),
       (["missing.jpg", "out.jpg"], 66, "missing.jpg"), ([".", "out.jpg"], 66, "folder"),
       (["in.jpg", "nowhere/out.jpg"], 73, "nowhere/out.jpg"), (["--max", "0", "in.jpg", "out.jpg"], 64, "--max"),
       (["--quality", "101", "in.jpg", "out.jpg"], 64, "100"), (["--qualty", "1", "in.jpg", "o.jpg"], 64, "--quality"),

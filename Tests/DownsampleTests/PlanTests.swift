@@ -16,7 +16,7 @@ private let mb = 1 << 20
 private struct Strategies: DecodingPlanner {
   var make: @Sendable (PixelSize) -> [DecodingStrategy]
 
-  func strategies(target: PixelSize, threads: Int) -> [DecodingStrategy] { make(target) }
+  func strategies(target: PixelSize, threads: Int, isLinear: Bool) -> [DecodingStrategy] { make(target) }
 }
 
 @Suite struct PlanTests {

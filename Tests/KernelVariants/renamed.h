@@ -41,8 +41,18 @@
 #define ck_tone_u16 VARIANT_RENAME(tone_u16, VARIANT)
 #define ck_widen VARIANT_RENAME(widen, VARIANT)
 #define ck_narrow VARIANT_RENAME(narrow, VARIANT)
+#define ck_horizontal_premultiplied VARIANT_RENAME(horizontal_premultiplied, VARIANT)
+#define ck_mean_add_u8 VARIANT_RENAME(mean_add_u8, VARIANT)
+#define ck_mean_add_u16 VARIANT_RENAME(mean_add_u16, VARIANT)
+#define ck_finish_premultiplied_i16 VARIANT_RENAME(finish_premultiplied_i16, VARIANT)
+#define ck_finish_premultiplied_f32 VARIANT_RENAME(finish_premultiplied_f32, VARIANT)
+#define ck_flatten_u16 VARIANT_RENAME(flatten_u16, VARIANT)
+#define ck_curves_u8_u16 VARIANT_RENAME(curves_u8_u16, VARIANT)
+#define ck_curves_u16_u8 VARIANT_RENAME(curves_u16_u8, VARIANT)
+#define ck_curves_u16_u16 VARIANT_RENAME(curves_u16_u16, VARIANT)
 
 #include "../../Sources/CKernels/adam7.c"
+#include "../../Sources/CKernels/curves.c"
 #include "../../Sources/CKernels/horizontal.c"
 #include "../../Sources/CKernels/pixels.c"
 #include "../../Sources/CKernels/tone.c"

@@ -118,6 +118,51 @@ import Testing
     }
   }
 
+  @Test(arguments: ResamplingKernel.allCases) func isTheSameWithEveryFilter(_ kernel: ResamplingKernel) throws {
+    var noise = Noise(48)
+    for (i, ratio) in [1, 1.3, 3.7, 8, 31.7].enumerated() {
+      for kind in Kind.all {
+        for (width, height) in [(97, 83), (203, 1)] {
+          let source = picture(i, width, height, channels: 1 + i % 4, maximum: kind.maximum, &noise)
+          let difference = try difference(
+            source, kind, x: .whole(width, to: max(1, Int(Double(width) / ratio)), kernel: kernel),
+            y: .whole(height, to: max(1, Int(Double(height) / ratio)), kernel: kernel), noise: &noise)
+          #expect(difference <= kind.tolerance, "\(kind) \(width)x\(height) 1:\(ratio)")
+        }
+      }
+    }
+  }
+
+  /// Overshoot of alpha is taken back from colour too, as whole rows' resampling does.
+  @Test func premultipliedColourStaysWithinAlpha() throws {
+    var noise = Noise(49)
+    for (ratio, maximum) in [(1.7, 65025), (3.2, 65535), (9.5, 65535)] {
+      let (width, height) = (120, 90)
+      let source = Samples(width: width, height: height, channels: 4) { x, y, c in
+        let alpha = (x / 7 + y / 9) & 1 == 0 ? 0.0 : 1
+        return (alpha * Double(maximum) * (c == 3 ? 1 : 0.6)).rounded()
+      }
+      let x = ResamplingAxis.whole(width, to: Int(Double(width) / ratio))
+      let y = ResamplingAxis.whole(height, to: Int(Double(height) / ratio))
+      func layout(_ width: Int, _ height: Int) -> PlaneLayout {
+        PlaneLayout(width: width, height: height, channels: 4, sampleType: .uint16, maximum: maximum)
+      }
+      var plane = ResampleStage.Plane(
+        input: layout(width, height), window: PixelRect(x: 0, y: 0, width: width, height: height), x: x, y: y,
+        output: layout(x.count, y.count))
+      plane.isPremultiplied = true
+      let staged = try staged(source, plane, noise: &noise)
+      let whole = try resampled(
+        source, maximum: maximum, type: .uint16, x: x, y: y, to: maximum, as: .uint16, isPremultiplied: true)
+      for i in stride(from: 0, to: whole.values.count, by: 4) {
+        for values in [staged.values, whole.values] {
+          #expect(abs(values[i] - values[i + 3] * 0.6) < (maximum == 65025 ? 80 : 2))
+        }
+      }
+      #expect(zip(staged.values, whole.values).allSatisfy { abs($0 - $1) <= (maximum == 65025 ? 64 : 2) })
+    }
+  }
+
   @Test(arguments: Kind.all) func smallSides(_ kind: Kind) throws {
     var noise = Noise(41)
     for width in 1...18 {

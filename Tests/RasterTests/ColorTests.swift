@@ -124,10 +124,10 @@ import Testing
         samples.append(UInt8(alpha))
       }
       let back = try through(samples, channels: channels) { layout, collector in
-        let premultiplied = ColorStages.premultipliedLayout(of: layout)
-        return try ColorStages.premultiply(
+        let premultiplied = AlphaStages.premultipliedLayout(of: layout)
+        return try AlphaStages.premultiply(
           input: layout, isPremultiplied: false,
-          next: try ColorStages.unpremultiply(input: premultiplied, output: layout, next: collector))
+          next: try AlphaStages.unpremultiply(input: premultiplied, output: layout, next: collector))
       }
       // 8 bits times 8 bits are 16: nothing is lost, but where nothing is seen.
       let expected = alpha > 0 ? samples : [UInt8](repeating: 0, count: samples.count)
@@ -142,8 +142,8 @@ import Testing
       var samples = noise.samples(4000, of: UInt16.self)
       for i in 0..<1000 { samples[4 * i + 3] = alpha }
       let collector = RowCollector(rowBytes: [layout.bytesPerRow])
-      let back = try ColorStages.unpremultiply(input: layout, output: layout, next: collector)
-      try ColorStages.premultiply(input: layout, isPremultiplied: false, next: back).write(samples: samples)
+      let back = try AlphaStages.unpremultiply(input: layout, output: layout, next: collector)
+      try AlphaStages.premultiply(input: layout, isPremultiplied: false, next: back).write(samples: samples)
       let result = collector.rows[0][0].samples(of: UInt16.self)
       for i in 0..<4000 {
         if alpha == 0 || alpha == 65535 {
@@ -171,10 +171,9 @@ import Testing
         var output = layout
         output.channels = 3
         let collector = RowCollector(rowBytes: [output.bytesPerRow])
-        let flatten = try ColorStages.flatten(
-          input: ColorStages.premultipliedLayout(of: layout), output: output, background: [255, 255, 255],
-          next: collector)
-        try ColorStages.premultiply(input: layout, isPremultiplied: isPremultiplied, next: flatten).write(
+        let flatten = try AlphaStages.flatten(
+          input: AlphaStages.premultipliedLayout(of: layout), output: output, background: [1, 1, 1], next: collector)
+        try AlphaStages.premultiply(input: layout, isPremultiplied: isPremultiplied, next: flatten).write(
           samples: samples)
         let result = collector.rows[0][0]
         for value in 0...255 {

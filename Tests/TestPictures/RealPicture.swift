@@ -94,7 +94,8 @@ public struct RealPicture {
   }
 
   /// By Lanczos of three lobes with the support scaled by the ratio, and within 0 to 255. The filter's centres lie `shift`
-  /// output pixels further to the right and down: 0 is right, another value shows what a test would notice.
+  /// output pixels further to the right and down: 0 is right, another value shows what a test would notice. Colour is
+  /// premultiplied where there is alpha: what alpha overshoots is taken back from both.
   public func resampled(width newWidth: Int, height newHeight: Int, shift: Double = 0) -> RealPicture {
     var rows = [Double](repeating: 0, count: newWidth * height * channels)
     var result = [Double](repeating: 0, count: newWidth * newHeight * channels)
@@ -103,6 +104,12 @@ public struct RealPicture {
     // Down the columns: a whole row is one sample of many channels.
     Self.resample(
       rows, into: &result, runs: 1, channels: newWidth * channels, from: height, to: newHeight, shift: shift)
+    if hasAlpha {
+      for pixel in stride(from: 0, to: result.count, by: channels) {
+        let alpha = result[pixel + channels - 1]
+        for i in pixel..<pixel + channels where alpha > 255 { result[i] *= 255 / alpha }
+      }
+    }
     return RealPicture(
       width: newWidth, height: newHeight, channels: channels, values: result.map { min(max($0, 0), 255) })
   }

@@ -147,13 +147,18 @@ static int fill_chroma(const writer *w, struct heif_image *image, area part) {
   bool is_rgb = w->options->matrix == 0, full = w->options->full_range;
   for (int y = 0; y < height; y++) {
     for (int x = 0; x < width; x++) {
+      // Sited left: a quarter of the column before, half of the column and a quarter of the one after.
+      bool left = h == 2 && !w->options->centered_chroma;
+      int first = left ? -1 : 0, across = left ? 3 : h;
       float mean[4] = {0};
-      for (int i = 0; i < h * v; i++) {
+      for (int i = 0; i < across * v; i++) {
         float pixel[4];
-        int px = x * h + i % h, py = y * v + i / h;
+        int px = x * h + first + i % across, py = y * v + i / across;
+        if (px < 0 && part.left == 0) px = 0;
         fetch(w, part.left + (px < part.width ? px : part.width - 1),
               part.top + (py < part.height ? py : part.height - 1), pixel);
-        for (int c = 0; c < 3; c++) mean[c] += pixel[c] / (float)(h * v);
+        float weight = !left ? 1.0f / (float)h : i % across == 1 ? 0.5f : 0.25f;
+        for (int c = 0; c < 3; c++) mean[c] += pixel[c] * weight / (float)v;
       }
       float light = luma(w, mean);
       float cb = is_rgb ? mean[2] : (mean[2] - light) / (2 * (1 - (float)w->blue_weight));

@@ -44,6 +44,15 @@ void ck_horizontal_f32_u8(const float *columns, int channels, ck_axis axis, cons
 void ck_horizontal_f32_u16(const float *columns, int channels, ck_axis axis, const float *weights, float scale,
                            float bias, float maximum, uint16_t *out, size_t stride);
 
+/// Colour multiplied by alpha, the last of the `channels` (2 or 4): what filtering made of alpha beyond the maximum is taken
+/// back from colour and alpha alike, so that the colour stays what it is, and colour is no more than alpha.
+void ck_horizontal_premultiplied(const float *columns, int channels, ck_axis axis, const float *weights, float scale,
+                                 float maximum, uint16_t *out, size_t stride);
+
+/// sums[i] += row[i] * weight.
+void ck_mean_add_u8(const uint8_t *row, float weight, float *sums, size_t count);
+void ck_mean_add_u16(const uint16_t *row, float weight, float *sums, size_t count);
+
 /// sums[i] += row[i].
 void ck_box_add_u8(const uint8_t *row, uint32_t *sums, size_t count);
 void ck_box_add_u16(const uint16_t *row, uint32_t *sums, size_t count);
@@ -86,6 +95,12 @@ void ck_finish_i16_u8(const int16_t *sums, size_t count, float scale, float bias
 void ck_finish_i16_u16(const int16_t *sums, size_t count, float scale, float bias, float maximum, uint16_t *out);
 void ck_finish_f32_u16(const float *sums, size_t count, float scale, float bias, float maximum, uint16_t *out);
 
+/// The same for colour multiplied by alpha, as ck_horizontal_premultiplied.
+void ck_finish_premultiplied_i16(const int16_t *sums, int channels, size_t pixels, float scale, float maximum,
+                                 uint16_t *out);
+void ck_finish_premultiplied_f32(const float *sums, int channels, size_t pixels, float scale, float maximum,
+                                 uint16_t *out);
+
 /// Colour times alpha, the last of the `channels` (2 or 4) samples a pixel. 8 bit becomes 16: colour * alpha, alpha * 255, so
 /// that 65,025 is full. 16 bit stays 16: colour * alpha / 65,535, rounded.
 void ck_premultiply_u8(const uint8_t *in, int channels, size_t pixels, uint16_t *out);
@@ -95,9 +110,17 @@ void ck_premultiply_u16(const uint16_t *in, int channels, size_t pixels, uint16_
 void ck_unpremultiply_u8(const uint16_t *in, int channels, size_t pixels, uint32_t full, uint8_t *out);
 void ck_unpremultiply_u16(const uint16_t *in, int channels, size_t pixels, uint32_t full, uint16_t *out);
 
-/// Lays premultiplied pixels over a background (`channels` - 1 samples of 0...255) and drops alpha.
+/// Lays premultiplied pixels over a background (`channels` - 1 samples of the output's range) and drops alpha.
 void ck_flatten_u8(const uint16_t *in, int channels, size_t pixels, uint32_t full, const uint8_t *background,
                    uint8_t *out);
+void ck_flatten_u16(const uint16_t *in, int channels, size_t pixels, uint32_t full, const uint16_t *background,
+                    uint16_t *out);
+
+/// Each of the 1 to 4 interleaved channels by its table, which has an entry for every value of the input; where that is NULL,
+/// in proportion to the ranges.
+void ck_curves_u8_u16(const uint8_t *in, int channels, size_t pixels, const uint16_t *const *tables, uint16_t *out);
+void ck_curves_u16_u8(const uint16_t *in, int channels, size_t pixels, const uint8_t *const *tables, uint8_t *out);
+void ck_curves_u16_u16(const uint16_t *in, int channels, size_t pixels, const uint16_t *const *tables, uint16_t *out);
 
 /// Three planes to interleaved pixels with a 3 x 3 matrix: out[i] = sum over j of m[3 i + j] * (plane j - offset[j]), rounded
 /// and clamped to 0...maximum. An alpha plane, when not NULL, is copied times `alpha_scale`, as the fourth channel.

@@ -15,17 +15,19 @@ struct JPEGPlanner: DecodingPlanner {
     var libraryBytes: Int
   }
 
-  func strategies(target: PixelSize, threads: Int) -> [DecodingStrategy] {
+  func strategies(target: PixelSize, threads: Int, isLinear: Bool) -> [DecodingStrategy] {
     let ratio = min(Double(size.width) / Double(target.width), Double(size.height) / Double(target.height))
-    let preferred = Self.eighths(for: ratio)
+    let preferred = isLinear ? 8 : Self.eighths(for: ratio)
     let stronger = Self.fastEighths.reversed().filter { $0 < preferred && ratio * Double($0) / 8 >= 1 }
     return [strategy(preferred, warning: nil)]
       + stronger.map { eighths in
         let left = (ratio * Double(eighths) / 8 * 10).rounded(.down) / 10
         return strategy(
           eighths,
-          warning: "decoded at \(eighths)/8 to save memory: \(left) times the result, where "
-            + "\(leastPreshrinkRatio) looks best")
+          warning: isLinear
+            ? "decoded at \(eighths)/8 to save memory: what that averages is not averaged as light"
+            : "decoded at \(eighths)/8 to save memory: \(left) times the result, where "
+              + "\(leastPreshrinkRatio) looks best")
       }
   }
 

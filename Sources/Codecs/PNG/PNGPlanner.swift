@@ -7,7 +7,7 @@ struct PNGPlanner: DecodingPlanner {
   let file: cpng_header
   let salvages: Bool
 
-  func strategies(target: PixelSize, threads: Int) -> [DecodingStrategy] {
+  func strategies(target: PixelSize, threads: Int, isLinear: Bool) -> [DecodingStrategy] {
     let byRow = DecodingStrategy(
       name: file.interlaced ? "interlaced, pass by pass" : "row by row", layout: layout, held: held)
     guard file.interlaced && salvages else { return [byRow] }

@@ -47,8 +47,12 @@ struct Pipeline {
     let isDeep = decoded.planes.allSatisfy { $0.layout.sampleType == .uint16 }
     let writesDeep = format.holdsDeepSamples && (request.depth.map { $0 == .sixteen } ?? isDeep)
     let isQuarter = format.codesColorDifferences && format.chroma(asked: request.chroma, size: size) == .quarter
+    let light = request.isLinear ? LinearLight(header: header, decoded: decoded, target: target) : nil
+    if request.isLinear, let obstacle = LinearLight.obstacle(header: header, decoded: decoded) {
+      warnings.append(obstacle)
+    }
     encoded = EncodedLayout(
-      size: size, color: Self.encodedColor(decoded, isQuarter: isQuarter && plan.step == .keep),
+      size: size, color: Self.encodedColor(decoded, isQuarter: isQuarter && plan.step == .keep && light == nil),
       hasAlpha: decoded.alpha != .none && format.holdsAlpha, sampleType: writesDeep ? .uint16 : .uint8)
 
     // What is converted is so before it is rounded to 8 bits, and before it is laid over anything.
@@ -57,7 +61,11 @@ struct Pipeline {
       color: Self.rowColor(decoded, encoded.color), hasAlpha: encoded.hasAlpha || isConverted && decoded.alpha != .none,
       sampleType: isDeep && (writesDeep || isConverted) ? .uint16 : .uint8)
     let paint = background(in: isConverted ? nil : plan.profile)
-    stages = Resampling(header: header, decoded: decoded, target: target, form: form, background: paint).stages
+    stages =
+      Resampling(
+        header: header, decoded: decoded, target: target, form: form, kernel: request.kernel,
+        isLeftSited: format != .jpeg, background: paint, light: light
+      ).stages
     if !isConverted && decoded.alpha != .none && !encoded.hasAlpha && usesProfile(forBackgroundOver: plan.profile) {
       extraMemory = [MemoryUse("colour of the background", Self.colorManagementBytes + plan.profile.count)]
     }
@@ -255,16 +263,16 @@ struct Pipeline {
   // MARK: What lies under alpha
 
   private func flattening(
-    _ input: PlaneLayout, to output: PlaneLayout, over background: @escaping () -> [UInt8]
+    _ input: PlaneLayout, to output: PlaneLayout, over background: @escaping () -> [Double]
   ) -> [PipelineStage] {
-    let premultiplied = ColorStages.premultipliedLayout(of: input)
+    let premultiplied = AlphaStages.premultipliedLayout(of: input)
     return [
       PipelineStage("premultiplying", bytes: MapStage.byteCount(output: premultiplied)) {
         next throws(DownsampleError) in
-        try ColorStages.premultiply(input: input, isPremultiplied: false, next: next)
+        try AlphaStages.premultiply(input: input, isPremultiplied: false, next: next)
       },
       PipelineStage("flattening", bytes: MapStage.byteCount(output: output)) { next throws(DownsampleError) in
-        try ColorStages.flatten(input: premultiplied, output: output, background: background(), next: next)
+        try AlphaStages.flatten(input: premultiplied, output: output, background: background(), next: next)
       },
     ]
   }
@@ -276,11 +284,14 @@ struct Pipeline {
     !profile.isEmpty && !plainBackground.allSatisfy { $0 == 0 } && !plainBackground.allSatisfy { $0 == 255 }
   }
 
-  /// The background's samples in the space of a profile: of the one given, or of the output where nil is.
-  private func background(in profile: [UInt8]?) -> () -> [UInt8] {
+  /// The background's samples, 0 to 1, in the space of a profile: of the one given, or of the output where nil is.
+  private func background(in profile: [UInt8]?) -> () -> [Double] {
     let samples = plainBackground
     let profile = profile ?? color.profile
-    guard usesProfile(forBackgroundOver: profile) else { return { samples } }
-    return { ColorConversion.color(samples, in: profile) ?? samples }
+    let isConverted = usesProfile(forBackgroundOver: profile)
+    return {
+      let converted = isConverted ? ColorConversion.color(samples, in: profile) : nil
+      return (converted ?? samples).map { Double($0) / 255 }
+    }
   }
 }

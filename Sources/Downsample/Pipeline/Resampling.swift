@@ -43,14 +43,21 @@ struct Resampling {
   let target: PixelSize
   /// What comes out. Alpha that it lacks is laid over the background.
   let form: RowForm
-  /// A sample of 0 to 255 for each channel, in the colour space of the input; asked for when the stages are made.
-  let background: () -> [UInt8]
+  var kernel = ResamplingKernel.lanczos3
+  /// Where chroma that comes out halved lies: on the left one of two columns, as displayed, or in their middle.
+  var isLeftSited = false
+  /// What lies under alpha that is laid over it: R, G and B, or gray, 0 to 1, as coded in the rows' own colour space; asked for
+  /// when the stages are made.
+  let background: () -> [Double]
+
+  /// Samples are averaged as light by these curves, not as they are coded. What comes out is then not `.ycbcr420`.
+  var light: LinearLight?
 
   /// From the decoder on.
   var stages: [PipelineStage] { colorStages(to: form.planes(of: target)) }
 
   private func colorStages(to stored: [PlaneLayout]) -> [PipelineStage] {
-    if decoded.alpha != .none { return alphaStages(to: stored[0]) }
+    if decoded.alpha != .none || light != nil { return interleavedStages(to: stored[0]) }
     switch decoded.color {
     case .gray(let isFullRange):
       return [
@@ -95,49 +102,106 @@ struct Resampling {
     }
   }
 
-  /// Colour with alpha becomes interleaved pixels of the source's size, is multiplied by alpha, resampled and divided again, or
-  /// laid over the background where the output has no alpha.
-  private func alphaStages(to output: PlaneLayout) -> [PipelineStage] {
-    let source = decoded.planes[0]
-    let isPlanar = decoded.planes.count > 1
-    let isDeep = decoded.planes.allSatisfy { $0.layout.sampleType == .uint16 }
-    var pixels = source.layout
-    if isPlanar {
-      pixels = PlaneLayout(
-        width: header.crop.width, height: header.crop.height, channels: decoded.planes.count,
-        sampleType: isDeep ? .uint16 : .uint8, maximum: isDeep ? 65535 : 255)
+  /// Colour becomes interleaved pixels of the size of the decoded luma, then light where it is averaged as such, is multiplied
+  /// by alpha where there is any, resampled, and all of that undone. Alpha that the output has no place for is laid over the
+  /// background before it is coded again.
+  private func interleavedStages(to output: PlaneLayout) -> [PipelineStage] {
+    let (pixels, box) = interleaved
+    let hasAlpha = decoded.alpha != .none
+    var isPremultiplied = decoded.alpha == .premultiplied
+    var stages = isInterleaved ? [] : fullSizeStages(to: pixels)
+    if light != nil, isPremultiplied {
+      // Light is of the colour itself.
+      let premultiplied = AlphaStages.premultipliedLayout(of: pixels)
+      stages += [
+        premultiply(pixels, isPremultiplied: true), unpremultiply(premultiplied, to: pixels, "dividing by alpha"),
+      ]
+      isPremultiplied = false
     }
-    let premultiplied = ColorStages.premultipliedLayout(of: pixels)
-    var resampled = premultiplied
+    var samples = pixels
+    if let light {
+      stages.append(
+        PipelineStage("linear light", bytes: LightStages.toLightBytes(light.curves, input: pixels)) {
+          next throws(DownsampleError) in try LightStages.toLight(light.curves, input: pixels, next: next)
+        })
+      samples = LightStages.layout(of: pixels)
+    }
+    if hasAlpha {
+      stages.append(premultiply(samples, isPremultiplied: isPremultiplied))
+      samples = AlphaStages.premultipliedLayout(of: samples)
+    }
+    var resampled = samples
     resampled.width = target.width
     resampled.height = target.height
-    let box =
-      isPlanar
-      ? SourceBox(x: 0, y: 0, width: Double(pixels.width), height: Double(pixels.height)) : source.box
-    let geometry = PlaneGeometry(target: target, subsampling: 1, orientation: header.orientation)
-    let part = geometry.stage(from: .init(layout: premultiplied, box: box), to: resampled, mapping: nil)
-    let isPremultiplied = decoded.alpha == .premultiplied
-    var stages = isPlanar ? fullSizeStages(to: pixels) : []
-    stages.append(
-      PipelineStage("premultiplying", bytes: MapStage.byteCount(output: premultiplied)) {
-        next throws(DownsampleError) in
-        try ColorStages.premultiply(input: pixels, isPremultiplied: isPremultiplied, next: next)
-      })
+    let geometry = PlaneGeometry(target: target, subsampling: 1, orientation: header.orientation, kernel: kernel)
+    var part = geometry.stage(from: .init(layout: samples, box: box), to: resampled, mapping: nil)
+    part.isPremultiplied = hasAlpha
     stages.append(resample([part]))
-    stages.append(
-      form.hasAlpha
-        ? PipelineStage("unpremultiplying", bytes: MapStage.byteCount(output: output)) { next throws(DownsampleError) in
-          try ColorStages.unpremultiply(input: resampled, output: output, next: next)
-        }
-        : PipelineStage("flattening", bytes: MapStage.byteCount(output: output)) { next throws(DownsampleError) in
-          try ColorStages.flatten(input: resampled, output: output, background: background(), next: next)
+    let coded = light == nil ? output : LightStages.layout(of: output)
+    if hasAlpha {
+      stages.append(form.hasAlpha ? unpremultiply(resampled, to: coded) : flatten(resampled, to: coded))
+    }
+    if let light {
+      stages.append(
+        PipelineStage("coded light", bytes: LightStages.fromLightBytes(light.curves, output: output)) {
+          next throws(DownsampleError) in try LightStages.fromLight(light.curves, output: output, next: next)
         })
+    }
     return stages
   }
 
-  /// Planes to interleaved pixels of the picture's own size: chroma, and an alpha plane of another size, are resampled to it.
+  /// Whether the decoder brings interleaved pixels of full range.
+  private var isInterleaved: Bool {
+    guard decoded.planes.count == 1 else { return false }
+    let layout = decoded.planes[0].layout
+    if layout.maximum != (layout.sampleType == .uint8 ? 255 : 65535) { return false }
+    if case .gray(let isFullRange) = decoded.color { return isFullRange }
+    return true
+  }
+
+  /// The interleaved pixels as the decoder brings them or as planes are made to be, and where the picture lies in them.
+  private var interleaved: (pixels: PlaneLayout, box: SourceBox) {
+    let first = decoded.planes[0]
+    if isInterleaved { return (first.layout, first.box) }
+    let isDeep = decoded.planes.allSatisfy { $0.layout.sampleType == .uint16 }
+    let (left, top) = (first.box.x.rounded(.down), first.box.y.rounded(.down))
+    let pixels = PlaneLayout(
+      width: Int((first.box.x + first.box.width).rounded(.up) - left),
+      height: Int((first.box.y + first.box.height).rounded(.up) - top), channels: decoded.planes.count,
+      sampleType: isDeep ? .uint16 : .uint8, maximum: isDeep ? 65535 : 255)
+    var box = first.box
+    box.x -= left
+    box.y -= top
+    return (pixels, box)
+  }
+
+  private func premultiply(_ input: PlaneLayout, isPremultiplied: Bool) -> PipelineStage {
+    let bytes = MapStage.byteCount(output: AlphaStages.premultipliedLayout(of: input))
+    return PipelineStage("premultiplying", bytes: bytes) { next throws(DownsampleError) in
+      try AlphaStages.premultiply(input: input, isPremultiplied: isPremultiplied, next: next)
+    }
+  }
+
+  private func unpremultiply(
+    _ input: PlaneLayout, to output: PlaneLayout, _ name: String = "unpremultiplying"
+  ) -> PipelineStage {
+    PipelineStage(name, bytes: MapStage.byteCount(output: output)) { next throws(DownsampleError) in
+      try AlphaStages.unpremultiply(input: input, output: output, next: next)
+    }
+  }
+
+  private func flatten(_ input: PlaneLayout, to output: PlaneLayout) -> PipelineStage {
+    PipelineStage("flattening", bytes: MapStage.byteCount(output: output)) { next throws(DownsampleError) in
+      var under = background()
+      if let light { under = zip(light.curves, under).map { $0.light(of: $1) } }
+      return try AlphaStages.flatten(input: input, output: output, background: under, next: next)
+    }
+  }
+
+  /// Planes to interleaved pixels of the first one's size: chroma, and an alpha plane of another size, are resampled to it.
   private func fullSizeStages(to pixels: PlaneLayout) -> [PipelineStage] {
-    let plane = Self.plane(of: header.crop.size, like: pixels)
+    let size = PixelSize(width: pixels.width, height: pixels.height)
+    let plane = Self.plane(of: size, like: pixels)
     let planes = decoded.planes.map { _ in plane }
     var mapping: Mapping = Self.proportional
     switch decoded.color {
@@ -148,16 +212,29 @@ struct Resampling {
       }
     default: break
     }
-    let alpha = planes.count - 1
-    let geometry = PlaneGeometry(target: header.crop.size, subsampling: 1, orientation: .up)
+    let alpha = decoded.alpha == .none ? planes.count : planes.count - 1
+    let geometry = PlaneGeometry(target: size, subsampling: 1, orientation: .up, kernel: kernel)
     let parts = decoded.planes.enumerated().map { index, source in
       geometry.stage(
-        from: source, to: plane, mapping: (index == alpha ? Self.proportional : mapping)(source.layout, plane, index))
+        from: whole(source), to: plane,
+        mapping: (index == alpha ? Self.proportional : mapping)(source.layout, plane, index))
     }
     if case .ycbcr(let matrix) = decoded.color {
       return [resample(parts), Self.matrix(matrix, planes, to: pixels, after: parts)]
     }
     return [resample(parts), Self.interleave(planes, to: pixels, after: parts)]
+  }
+
+  /// A plane with the part of it that whole samples of the first plane cover, where its picture ends within one.
+  private func whole(_ plane: DecodedLayout.Plane) -> DecodedLayout.Plane {
+    let first = decoded.planes[0].box
+    let (pixels, box) = interleaved
+    let (x, y) = (plane.box.width / first.width, plane.box.height / first.height)
+    var result = plane
+    result.box = SourceBox(
+      x: plane.box.x - box.x * x, y: plane.box.y - box.y * y, width: Double(pixels.width) * x,
+      height: Double(pixels.height) * y)
+    return result
   }
 
   /// How the values of a plane become the output's.
@@ -185,7 +262,8 @@ struct Resampling {
   ) -> [ResampleStage.Plane] {
     zip(decoded.planes, planes).enumerated().map { index, pair in
       let geometry = PlaneGeometry(
-        target: target, subsampling: index == 0 ? 1 : subsampling, orientation: header.orientation)
+        target: target, subsampling: index == 0 ? 1 : subsampling, orientation: header.orientation, kernel: kernel,
+        isLeftSited: isLeftSited)
       return geometry.stage(from: pair.0, to: pair.1, mapping: mapping(pair.0.layout, pair.1, index))
     }
   }

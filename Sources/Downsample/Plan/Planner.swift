@@ -86,7 +86,8 @@ struct Planner {
   /// Fewer threads, spilling, a stronger pre-shrink: in this order.
   private func candidates(_ maxPixelSize: Int) -> [Candidate] {
     let target = header.size.fitted(to: maxPixelSize).oriented(by: header.orientation)
-    return decoding.strategies(target: target, threads: request.threads).flatMap { strategy in
+    let ways = decoding.strategies(target: target, threads: request.threads, isLinear: request.isLinear)
+    return ways.flatMap { strategy in
       let whole = candidate(strategy, maxPixelSize)
       guard let spillable = strategy.spillable, whole.added > memory.available, memory.canSpill() else {
         return [whole]

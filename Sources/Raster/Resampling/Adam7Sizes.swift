@@ -18,7 +18,8 @@ struct Adam7Sizes {
   let unit: Double
   /// Whether the horizontal pass is in 16-bit fixed point.
   let isFixedPoint: Bool
-  /// Whether columns are first summed up in boxes. Bytes that do not fit the fixed point go that way too, in boxes of one.
+  /// Whether columns are first summed up in boxes. Bytes that do not fit the fixed point go that way too, in boxes of one:
+  /// those of few bits, and where the box filter spans many.
   let isBoxed: Bool
   /// Samples that the horizontal filter sees in a row.
   let filteredSamples: Int
@@ -53,7 +54,7 @@ struct Adam7Sizes {
     isNarrow = output.sampleType == .uint8 || input.maximum <= 255 * 255
     unit = isNarrow ? 255 * Double(1 << CK_ROW_BITS) / Double(input.maximum) : 1
     let fits = input.sampleType == .uint8 && input.maximum == 255
-    isBoxed = plane.x.boxFactor > 1 || input.sampleType == .uint8 && !fits
+    isBoxed = plane.x.boxFactor > 1 || input.sampleType == .uint8 && (!fits || plane.x.isLongMean)
     isFixedPoint = fits && !isBoxed
     filteredSamples = plane.x.boxed.sourceCount * input.channels
     rowBytes = (output.samplesPerRow * (isNarrow ? 2 : 4) + 63) & ~63

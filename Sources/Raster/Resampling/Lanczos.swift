@@ -7,8 +7,6 @@
 /// The Lanczos window of three lobes: sinc(x) sinc(x / 3) for |x| < 3 (C. Duchon, "Lanczos Filtering in One and Two
 /// Dimensions", 1979), at places one step apart.
 struct Lanczos {
-  static let radius = 3.0
-
   private let step: Double
   private let turn: (sine: Double, cosine: Double)
 

@@ -3,8 +3,9 @@ import CKernels
 /// Resamples one plane as its rows come: whole boxes are averaged first where the ratio is large, then columns, then rows are
 /// filtered. It holds the source rows under one output row's filter, and the rows of one batch between the two passes.
 ///
-/// 8-bit planes without boxes are filtered in 16-bit fixed point, everything else in single precision. Results are within one
-/// code value of the same arithmetic in double precision.
+/// 8-bit planes without boxes are filtered in 16-bit fixed point, everything else in single precision. Where the box filter
+/// spans many rows, their sum is held in place of them. Results are within one code value of the same arithmetic in double
+/// precision.
 public final class PlaneResampler {
   /// What becomes of a filtered value: value * scale + bias, with the input's maximum taken to the output's by `scale`.
   public struct Mapping: Sendable, Equatable {
@@ -33,12 +34,15 @@ public final class PlaneResampler {
   private var boxedRows = 0
 
   private let isFixedPoint: Bool
+  private let sumsRows: Bool
+  private let isPremultiplied: Bool
   private let filteredWidth: Int
   private let starts: [Int32]
   private let taps: Int
   private let fixedWeights: [Int16]
   private let floatWeights: [Float]
   private let rowStarts: [Int32]
+  private let rowLasts: [Int32]
   /// Source rows, or rows of boxes, held at a time.
   let rowTaps: Int
   private let fixedRowWeights: [Int16]
@@ -65,13 +69,18 @@ public final class PlaneResampler {
   ///   - x: the horizontal axis, within the window, and `y` the vertical one.
   ///   - output: as large as the axes' counts.
   ///   - mapping: how values become those of the output; by default the maximum becomes the maximum.
+  ///   - isPremultiplied: the last channel is alpha, and the others are multiplied by it: they stay at most alpha, whatever
+  ///     the filter overshoots. 16 bits, without a mapping.
   ///   - emit: called with each finished row, from the top.
   /// - Throws: `.overBudget` when the system has not the memory.
   public init(
     input: PlaneLayout, window: PixelRect, x: ResamplingAxis, y: ResamplingAxis, output: PlaneLayout,
-    mapping: Mapping? = nil, emit: @escaping (UnsafeRawPointer) throws(DownsampleError) -> Void
+    mapping: Mapping? = nil, isPremultiplied: Bool = false,
+    emit: @escaping (UnsafeRawPointer) throws(DownsampleError) -> Void
   ) throws(DownsampleError) {
     precondition(input.channels == output.channels && (input.sampleType == .uint16 || output.sampleType == .uint8))
+    precondition(
+      !isPremultiplied || mapping == nil && output.sampleType == .uint16 && [2, 4].contains(output.channels))
     precondition(x.count == output.width && y.count == output.height)
     precondition(x.sourceCount == window.width && y.sourceCount == window.height)
     self.input = input
@@ -85,6 +94,8 @@ public final class PlaneResampler {
     boxY = y.boxFactor
     isBoxed = shape.isBoxed
     isFixedPoint = shape.isFixedPoint
+    sumsRows = shape.sumsRows
+    self.isPremultiplied = isPremultiplied
     let horizontal = FilterWeights(axis: x.boxed)
     let vertical = FilterWeights(axis: y.boxed)
     filteredWidth = x.boxed.sourceCount
@@ -92,6 +103,7 @@ public final class PlaneResampler {
     taps = horizontal.taps
     rowStarts = vertical.starts
     rowTaps = vertical.taps
+    rowLasts = sumsRows ? vertical.lasts : []
 
     // Means of boxes keep the bits that averaging gains.
     boxScale = isBoxed ? 65535 / input.maximum : 1
@@ -110,7 +122,7 @@ public final class PlaneResampler {
     }
 
     ringRowBytes = shape.ringRowBytes
-    ring = try RowBuffer(byteCount: ringRowBytes * rowTaps)
+    ring = try RowBuffer(byteCount: sumsRows ? 0 : ringRowBytes * rowTaps)
     rowPointers = .allocate(capacity: rowTaps)
     between = try RowBuffer(byteCount: shape.betweenBytes)
     columns = try RowBuffer(byteCount: shape.betweenBytes)
@@ -127,6 +139,8 @@ public final class PlaneResampler {
     let mapping: Mapping
     let isBoxed: Bool
     let isFixedPoint: Bool
+    /// Rows are added up as they come, weighted, and none is kept.
+    let sumsRows: Bool
     let ringRowBytes: Int
     let betweenBytes: Int
     let boxSumBytes: Int
@@ -141,8 +155,11 @@ public final class PlaneResampler {
       // sample.
       let fitsFixedPoint =
         input.sampleType == .uint8 && abs(self.mapping.scale) <= 1.25 && abs(self.mapping.bias) <= 256
-      isBoxed = x.boxFactor > 1 || y.boxFactor > 1 || input.sampleType == .uint8 && !fitsFixedPoint
-      isFixedPoint = fitsFixedPoint && !isBoxed
+      sumsRows = y.isLongMean
+      isBoxed =
+        x.boxFactor > 1 || y.boxFactor > 1
+        || input.sampleType == .uint8 && !sumsRows && (!fitsFixedPoint || x.isLongMean)
+      isFixedPoint = fitsFixedPoint && !isBoxed && !sumsRows
       let samples = x.boxed.sourceCount * input.channels
       ringRowBytes = (samples * (isFixedPoint ? 1 : 2) + 63) & ~63
       betweenBytes = samples * CK_BATCH * (isFixedPoint ? 2 : 4)
@@ -157,7 +174,7 @@ public final class PlaneResampler {
     mapping: Mapping? = nil
   ) -> Int {
     let shape = Shape(input: input, window: window, x: x, y: y, output: output, mapping: mapping)
-    let rows = y.boxed.mostTaps
+    let rows = shape.sumsRows ? 0 : y.boxed.mostTaps
     let weights = FilterWeights.mostBytes(x.boxed) + FilterWeights.mostBytes(y.boxed)
     return shape.ringRowBytes * rows + shape.betweenBytes * 2 + output.bytesPerRow * CK_BATCH + shape.boxSumBytes
       + shape.boxRowBytes + weights
@@ -166,7 +183,7 @@ public final class PlaneResampler {
   /// Output rows by which it may be behind another resampler that gets its source rows in step: a batch, and what lies
   /// under the filter where the source has fewer rows than the output.
   static func rowsBehind(y: ResamplingAxis) -> Int {
-    2 * CK_BATCH + Int((Lanczos.radius * max(1, 1 / y.step)).rounded(.up)) + 2
+    2 * CK_BATCH + Int((y.kernel.radius * max(1, 1 / y.step)).rounded(.up)) + 2
   }
 
   deinit { rowPointers.deallocate() }
@@ -180,10 +197,36 @@ public final class PlaneResampler {
     nextSourceRow += 1
     guard y >= 0, y < window.height, nextOutputRow < output.height else { return }
     let samples = row + window.x * input.bytesPerPixel
-    if isBoxed {
+    if sumsRows {
+      try add(samples, row: y)
+    } else if isBoxed {
       try addToBox(samples, isLast: y == window.height - 1)
     } else {
       try filter(samples)
+    }
+  }
+
+  /// Adds a row to the output rows that it has a weight in: where it is the last of one, it may be the first of the next.
+  private func add(_ row: UnsafeRawPointer, row y: Int) throws(DownsampleError) {
+    let samples = filteredWidth * channels
+    while nextOutputRow < output.height {
+      let tap = y - Int(rowStarts[nextOutputRow])
+      if tap >= 0 && tap < rowTaps {
+        let weight = floatRowWeights[nextOutputRow * rowTaps + tap]
+        let sums = between.at(inBatch * samples * 4, as: Float.self)
+        if input.sampleType == .uint8 {
+          ck_mean_add_u8(row.assumingMemoryBound(to: UInt8.self), weight, sums, samples)
+        } else {
+          ck_mean_add_u16(row.assumingMemoryBound(to: UInt16.self), weight, sums, samples)
+        }
+      }
+      guard y >= Int(rowLasts[nextOutputRow]) else { return }
+      nextOutputRow += 1
+      inBatch += 1
+      if inBatch == CK_BATCH || nextOutputRow == output.height {
+        try filterRows()
+        between.clear()
+      }
     }
   }
 
@@ -256,7 +299,11 @@ public final class PlaneResampler {
       } else {
         ck_columns_f32(between.at(0, as: Float.self), samples, samples, columns.at(0, as: Float.self))
         floatWeights.withUnsafeBufferPointer {
-          if output.sampleType == .uint8 {
+          if isPremultiplied {
+            ck_horizontal_premultiplied(
+              columns.at(0, as: Float.self), Int32(channels), axis, $0.baseAddress, Float(scale),
+              Float(output.maximum), batch.at(0, as: UInt16.self), width)
+          } else if output.sampleType == .uint8 {
             ck_horizontal_f32_u8(
               columns.at(0, as: Float.self), Int32(channels), axis, $0.baseAddress, Float(scale), Float(bias),
               batch.at(0, as: UInt8.self), width)

@@ -8,14 +8,18 @@ public struct ResamplingAxis: Sendable, Equatable {
   public var step: Double
   /// Output samples.
   public var count: Int
+  public var kernel: ResamplingKernel
   /// The part of a whole sample that the last source sample covers: less than 1 where averaging had fewer left for it.
   private(set) var lastWidth = 1.0
 
-  public init(sourceCount: Int, origin: Double, step: Double, count: Int) {
+  public init(
+    sourceCount: Int, origin: Double, step: Double, count: Int, kernel: ResamplingKernel = .lanczos3
+  ) {
     self.sourceCount = sourceCount
     self.origin = origin
     self.step = step
     self.count = count
+    self.kernel = kernel
   }
 
   /// From this ratio on, whole boxes of samples are averaged before the filter, so that the rows it holds do not grow with
@@ -25,23 +29,37 @@ public struct ResamplingAxis: Sendable, Equatable {
   /// The most samples that the sums of the box pass have room for, in each direction.
   static let mostBoxed = 256
 
-  /// Source samples averaged into one before filtering: 1 is none.
+  /// Source samples averaged into one before filtering: 1 is none. The box filter itself would no longer be the mean of what
+  /// an output sample covers: it needs no boxes, as `isLongMean` says.
   public var boxFactor: Int {
-    step < Self.boxRatio ? 1 : min(Self.mostBoxed, Int(step / (Self.boxRatio / 2)))
+    step < Self.boxRatio || kernel == .box ? 1 : min(Self.mostBoxed, Int(step / (Self.boxRatio / 2)))
   }
 
+  /// Whether each output sample is the mean of so many that fixed-point weights would be too coarse. A source sample then
+  /// counts for two output samples at most, so that sums of rows are kept in place of rows.
+  var isLongMean: Bool { kernel == .box && step >= Self.boxRatio }
+
   /// The most source samples that the filter of one output sample spans, over all of them.
-  var mostTaps: Int { min(sourceCount, Int((2 * Lanczos.radius * max(1, step)).rounded(.up)) + 2) }
+  var mostTaps: Int {
+    min(sourceCount, Int((2 * kernel.radius * max(1, step)).rounded(.up)) + 2)
+  }
 
   /// Where the filter of an output sample is centred: never beyond the source's ends.
   func center(of index: Int) -> Double { min(max(origin + (Double(index) + 0.5) * step, 0), Double(sourceCount)) }
+
+  /// What an output sample covers of the source, maybe beyond its ends.
+  func covered(by index: Int) -> Range<Double> {
+    let start = origin + Double(index) * step
+    return start..<start + step
+  }
 
   /// This axis over the averaged samples.
   var boxed: ResamplingAxis {
     let factor = boxFactor
     let boxes = (sourceCount + factor - 1) / factor
     var result = ResamplingAxis(
-      sourceCount: boxes, origin: origin / Double(factor), step: step / Double(factor), count: count)
+      sourceCount: boxes, origin: origin / Double(factor), step: step / Double(factor), count: count,
+      kernel: kernel)
     result.lastWidth = Double(sourceCount - (boxes - 1) * factor) / Double(factor)
     return result
   }
@@ -60,13 +78,14 @@ struct FilterWeights {
   private let runs: [(first: Int32, last: Int32)]
 
   /// How far from its centre an output sample's filter reaches, in source samples.
-  ///
-  /// Zeros at the ends cost time and, in the vertical pass, rows. Within a thousandth of the support's end the weight, about a
-  /// ninth of the distance's square, is under 1.2e-7.
-  private static func support(of axis: ResamplingAxis) -> Double { (Lanczos.radius - 0.001) * max(1, axis.step) }
+  private static func support(of axis: ResamplingAxis) -> Double {
+    (axis.kernel.radius - axis.kernel.trim) * max(1, axis.step)
+  }
 
   /// What `taps` is at most, told without making the weights.
-  static func mostTaps(of axis: ResamplingAxis) -> Int { min(axis.sourceCount, Int(2 * support(of: axis)) + 1) }
+  static func mostTaps(of axis: ResamplingAxis) -> Int {
+    min(axis.sourceCount, Int(2 * support(of: axis)) + (axis.kernel == .box ? 2 : 1))
+  }
 
   init(axis: ResamplingAxis) {
     let scale = max(1, axis.step)
@@ -76,9 +95,18 @@ struct FilterWeights {
     for i in 0..<axis.count {
       let center = axis.center(of: i)
       let nearest = min(max((center - 0.5).rounded(), 0), Double(axis.sourceCount - 1))
-      // Where nothing is scaled down, all samples but one lie on the filter's zeros when that one lies at the centre.
-      if scale == 1, abs(nearest + 0.5 - center) < 1e-7 {
+      // Where nothing is scaled down, all samples but one lie on the filter's zeros when that one lies at the centre. At one
+      // sample for one, a filter without such zeros is taken for one that has them.
+      if scale == 1, abs(nearest + 0.5 - center) < 1e-7, axis.kernel.interpolates || axis.step == 1 {
         runs.append((Int32(nearest), Int32(nearest)))
+        continue
+      }
+      if axis.kernel == .box {
+        // A billionth of a sample is rounding's.
+        let covered = axis.covered(by: i)
+        let first = min(max((covered.lowerBound + 1e-9).rounded(.down), 0), nearest)
+        let last = max(min((covered.upperBound - 1e-9).rounded(.up), Double(axis.sourceCount)) - 1, nearest)
+        runs.append((Int32(first), Int32(last)))
         continue
       }
       let first = max(0, (center - support - 0.5).rounded(.up))
@@ -143,25 +171,45 @@ struct FilterWeights {
     return result
   }
 
+  /// The last source sample that has a weight, of each output sample.
+  var lasts: [Int32] { runs.map(\.last) }
+
   /// Gives the weights of each output sample, and where they belong among all weights.
   private func forEachRun(_ body: (_ offset: Int, _ weights: UnsafeBufferPointer<Double>) -> Void) {
-    let lanczos = Lanczos(step: 1 / scale)
     withUnsafeTemporaryAllocation(of: Double.self, capacity: taps) { memory in
       for i in runs.indices {
         let run = runs[i]
         let weights = UnsafeMutableBufferPointer(rebasing: memory[0...Int(run.last - run.first)])
         let center = axis.center(of: i)
-        lanczos.fill(weights, from: (Double(run.first) + 0.5 - center) / scale)
-        if axis.lastWidth < 1, Int(run.last) == axis.sourceCount - 1 {
-          // It covers less than the others: it lies nearer to them and counts for less.
-          let last = UnsafeMutableBufferPointer(rebasing: weights.suffix(1))
-          lanczos.fill(last, from: (Double(run.last) + axis.lastWidth / 2 - center) / scale)
-          last[0] *= axis.lastWidth
+        if axis.kernel == .box {
+          fillCovered(weights, run.first, axis.covered(by: i))
+        } else {
+          axis.kernel.fill(weights, from: (Double(run.first) + 0.5 - center) / scale, step: 1 / scale)
+          if axis.lastWidth < 1, Int(run.last) == axis.sourceCount - 1 {
+            // It covers less than the others: it lies nearer to them and counts for less.
+            let last = UnsafeMutableBufferPointer(rebasing: weights.suffix(1))
+            axis.kernel.fill(last, from: (Double(run.last) + axis.lastWidth / 2 - center) / scale, step: 1)
+            last[0] *= axis.lastWidth
+          }
         }
         let sum = weights.reduce(0, +)
         for k in weights.indices { weights[k] /= sum }
         body(i * taps + Int(run.first - starts[i]), UnsafeBufferPointer(weights))
       }
+    }
+  }
+
+  /// The part of each sample that lies in `covered`; where that holds none, because it lies beyond the ends, all of one.
+  private func fillCovered(
+    _ weights: UnsafeMutableBufferPointer<Double>, _ first: Int32, _ covered: Range<Double>
+  ) {
+    if weights.count == 1 {
+      weights[0] = 1
+      return
+    }
+    for k in weights.indices {
+      let start = Double(Int(first) + k)
+      weights[k] = max(0, min(covered.upperBound, start + 1) - max(covered.lowerBound, start))
     }
   }
 }

@@ -198,6 +198,18 @@ public final class Adam7Stage: RowSink {
     let mapping = plane.mapping ?? .init(scale: Double(output.maximum) / Double(plane.input.maximum), bias: 0)
     let (scale, bias, maximum) = (Float(mapping.scale / sizes.unit), Float(mapping.bias), Float(output.maximum))
     let count = output.samplesPerRow
+    if plane.isPremultiplied {
+      let (channels, out) = (Int32(output.channels), outputRow.at(0, as: UInt16.self))
+      if sizes.isNarrow {
+        ck_finish_premultiplied_i16(
+          sums.assumingMemoryBound(to: Int16.self), channels, output.width, scale, maximum, out)
+      } else {
+        ck_finish_premultiplied_f32(
+          sums.assumingMemoryBound(to: Float.self), channels, output.width, scale, maximum, out)
+      }
+      nextOutputRow += 1
+      return try next.write(UnsafeRawPointer(outputRow.bytes), plane: 0)
+    }
     switch (sizes.isNarrow, output.sampleType) {
     case (true, .uint8):
       ck_finish_i16_u8(

@@ -44,6 +44,15 @@ typedef struct {
   __typeof__(ck_tone_u16) *tone_u16;
   __typeof__(ck_widen) *widen;
   __typeof__(ck_narrow) *narrow;
+  __typeof__(ck_horizontal_premultiplied) *horizontal_premultiplied;
+  __typeof__(ck_mean_add_u8) *mean_add_u8;
+  __typeof__(ck_mean_add_u16) *mean_add_u16;
+  __typeof__(ck_finish_premultiplied_i16) *finish_premultiplied_i16;
+  __typeof__(ck_finish_premultiplied_f32) *finish_premultiplied_f32;
+  __typeof__(ck_flatten_u16) *flatten_u16;
+  __typeof__(ck_curves_u8_u16) *curves_u8_u16;
+  __typeof__(ck_curves_u16_u8) *curves_u16_u8;
+  __typeof__(ck_curves_u16_u16) *curves_u16_u16;
 } kernel_table;
 
 /// The variants that this processor can run, the one that ships (and picks for itself) first; NULL after the last.

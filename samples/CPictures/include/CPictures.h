@@ -200,6 +200,7 @@ typedef struct {
   int quality;            // 0 to 100; 80
   bool lossless;          // of the YCbCr samples
   cpic_chroma chroma;     // 420; gray pictures are MONO whatever this says
+  bool centered_chroma;   // false: halved chroma is sited on the left one of two columns, as HEVC and AV1 have it
   int bits;               // of the file: 8, 10 or 12; 8
   bool full_range;        // true
   int primaries, transfer, matrix;  // H.273 numbers; 1, 13, 6. These are written; the samples are converted by
