@@ -267,6 +267,30 @@ import Testing
     }
   }
 
+  /// Not made in 8 bits and widened.
+  @Test(arguments: [1, 2, 3, 4]) func eightBitsAreAveragedInSixteen(channels: Int) throws {
+    let bytes = Picture(CPIC_PHOTO, 80, 60, channels: channels)
+    for file in [bytes.png(), bytes.heif { $0.quality = 100 }] {
+      let deep = try run(file, max: 40, depth: .sixteen)
+      let between = (0..<40).filter { deep.picture[$0, 20, 0] % 257 != 0 }
+      #expect(deep.picture.bits == 16 && between.count > 20, "\(between.count)")
+      let plain = try run(file, max: 40).picture
+      #expect(deep.picture.converted(channels: channels).largestDifference(from: plain)! <= 2)
+    }
+  }
+
+  /// Luma and colour difference are not rounded to 8 bits before they are converted.
+  @Test func ycbcrIsConvertedUnrounded() throws {
+    let jpeg = Picture(CPIC_PHOTO, 192, 128).jpeg(icc: iccProfile(CPIC_ICC_ADOBE_LIKE)) {
+      $0.quality = 100
+      cpic_jpeg_set_sampling(&$0, 444)
+    }
+    let exact = try run(jpeg, max: 64, color: .srgb, depth: .sixteen)
+    let made = try run(jpeg, max: 64, color: .srgb)
+    let difference = RealPicture(made.picture).difference(from: RealPicture(exact.picture))
+    #expect(difference.mean < 0.45, "\(difference.mean)")
+  }
+
   @Test func depthThatAFormatLacks() {
     for format in [Codecs.OutputFormat.jpeg, .heic, .avif] {
       let error = #expect(throws: DownsampleError.self) {

@@ -55,11 +55,18 @@ struct Pipeline {
       size: size, color: Self.encodedColor(decoded, isQuarter: isQuarter && plan.step == .keep && light == nil),
       hasAlpha: decoded.alpha != .none && format.holdsAlpha, sampleType: writesDeep ? .uint16 : .uint8)
 
-    // What is converted is so before it is rounded to 8 bits, and before it is laid over anything.
+    // What is converted is so before it is rounded to 8 bits, and before it is laid over anything. Luma and colour difference
+    // of 8 bits would else be rounded once as such and once as R, G and B.
     let isConverted = plan.step != .keep
+    let isWidened =
+      switch decoded.color {
+      case .ycbcr where isConverted && decoded.alpha == .none: !isDeep
+      case .cmyk: false
+      default: !isDeep && writesDeep && decoded.order == .topDown
+      }
     var form = RowForm(
       color: Self.rowColor(decoded, encoded.color), hasAlpha: encoded.hasAlpha || isConverted && decoded.alpha != .none,
-      sampleType: isDeep && (writesDeep || isConverted) ? .uint16 : .uint8)
+      sampleType: isWidened || isDeep && (writesDeep || isConverted) ? .uint16 : .uint8)
     let paint = background(in: isConverted ? nil : plan.profile)
     stages =
       Resampling(
@@ -75,7 +82,13 @@ struct Pipeline {
     ).planes
     let isFlattened = form.hasAlpha && !encoded.hasAlpha
     if isConverted {
-      let input = form.planes(of: target)[0]
+      var input = form.planes(of: target)[0]
+      if isWidened, !writesDeep, case .convert = plan.step {
+        // Little CMS converts 8 bits four times as fast.
+        form.sampleType = .uint8
+        stages.append(depth(input, to: form.planes(of: target)[0]))
+        input = form.planes(of: target)[0]
+      }
       if form.color == .cmyk { form.color = .rgb }
       if !isFlattened { form.sampleType = encoded.sampleType }
       stages += conversion(from: input, to: form.planes(of: target)[0])

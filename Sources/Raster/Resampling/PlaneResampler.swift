@@ -3,7 +3,7 @@ import CKernels
 /// Resamples one plane as its rows come: whole boxes are averaged first where the ratio is large, then columns, then rows are
 /// filtered. It holds the source rows under one output row's filter, and the rows of one batch between the two passes.
 ///
-/// 8-bit planes without boxes are filtered in 16-bit fixed point, everything else in single precision. Where the box filter
+/// 8-bit planes that stay so, without boxes, are filtered in 16-bit fixed point, everything else in single precision. Where the box filter
 /// spans many rows, their sum is held in place of them. Results are within one code value of the same arithmetic in double
 /// precision.
 public final class PlaneResampler {
@@ -64,7 +64,7 @@ public final class PlaneResampler {
   private var inBatch = 0
 
   /// - Parameters:
-  ///   - input: the plane whose rows are pushed. 8 bits can become 8 bits, 16 can become either.
+  ///   - input: the plane whose rows are pushed. 8 and 16 bits can become either.
   ///   - window: the part of it that may be read; `x` and `y` count from its top left.
   ///   - x: the horizontal axis, within the window, and `y` the vertical one.
   ///   - output: as large as the axes' counts.
@@ -78,7 +78,7 @@ public final class PlaneResampler {
     mapping: Mapping? = nil, isPremultiplied: Bool = false,
     emit: @escaping (UnsafeRawPointer) throws(DownsampleError) -> Void
   ) throws(DownsampleError) {
-    precondition(input.channels == output.channels && (input.sampleType == .uint16 || output.sampleType == .uint8))
+    precondition(input.channels == output.channels)
     precondition(
       !isPremultiplied || mapping == nil && output.sampleType == .uint16 && [2, 4].contains(output.channels))
     precondition(x.count == output.width && y.count == output.height)
@@ -154,7 +154,8 @@ public final class PlaneResampler {
       // Fixed point has room for the ranges of 8 bits, but not for few bits in bytes: those go the way of boxes, of one
       // sample.
       let fitsFixedPoint =
-        input.sampleType == .uint8 && abs(self.mapping.scale) <= 1.25 && abs(self.mapping.bias) <= 256
+        input.sampleType == .uint8 && output.sampleType == .uint8 && abs(self.mapping.scale) <= 1.25
+        && abs(self.mapping.bias) <= 256
       sumsRows = y.isLongMean
       isBoxed =
         x.boxFactor > 1 || y.boxFactor > 1
