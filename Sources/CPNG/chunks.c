@@ -83,7 +83,7 @@ static uint8_t *allocate(cpng_chunks *chunks, size_t bytes) {
 // Whether EXIF of so many bytes is kept, and how much of it: all that is wanted for the orientation is at the beginning.
 static bool is_exif_kept(const cpng_chunks *chunks, uint32_t length, size_t *bytes) {
   *bytes = length < CPNG_MOST_EXIF ? length : CPNG_MOST_EXIF;
-  if (chunks->keeps_metadata && length <= CPNG_MOST_METADATA) *bytes = length;
+  if (chunks->keeps_metadata && length <= chunks->metadata.most) *bytes = length;
   return !chunks->has_exif;
 }
 
@@ -109,7 +109,7 @@ static int read_text(cpng_chunks *chunks) {
   const int begun = read_part(chunks, beginning, known);
   if (begun <= 0) return begun;
   if (!cpng_is_metadata(chunks->head + 4, beginning, known)) return skip_rest(chunks);
-  if (chunks->has_data || length > CPNG_MOST_TEXT) {
+  if (chunks->has_data || length > cpng_most_text(&chunks->metadata)) {
     chunks->has_late_metadata |= chunks->has_data && !chunks->has_tail_metadata;
     chunks->metadata.left_out |= !chunks->has_data;
     return skip_rest(chunks);

@@ -122,7 +122,7 @@ static int digit(uint8_t c) {
 }
 
 // Turns "\nexif\n    1234\n4578..." into the bytes of the digits, in place.
-static bool unhex(block *text) {
+static bool unhex(block *text, size_t most) {
   const uint8_t *at = text->bytes, *const end = text->bytes + text->count;
   while (at < end && *at == '\n') at++;
   while (at < end && *at != '\n') at++;
@@ -130,7 +130,7 @@ static bool unhex(block *text) {
   size_t length = 0;
   for (; at < end && *at >= '0' && *at <= '9'; at++) {
     length = length * 10 + (size_t)(*at - '0');
-    if (length > CPNG_MOST_METADATA) return false;
+    if (length > most) return false;
   }
   if (at == end || *at != '\n') return false;
   size_t done = 0;
@@ -208,16 +208,18 @@ static bool take_raw(cpng_metadata *metadata, int kind, const uint8_t *data, siz
   return set(&metadata->exif, &metadata->exif_bytes, data + start, count - start);
 }
 
+size_t cpng_most_text(const cpng_metadata *metadata) { return 2 * metadata->most + metadata->most / 16 + 1024; }
+
 void cpng_take_text(cpng_metadata *metadata, const uint8_t *type, const uint8_t *data, size_t count) {
   const bool is_xmp = memcmp(type, "iTXt", 4) == 0;
   const int kind = is_xmp ? -1 : raw_kind(data, count);
   if (is_xmp && metadata->xmp) return;
   block text = {0};
-  bool is_taken = text_of(type, data, count, is_xmp ? CPNG_MOST_METADATA : CPNG_MOST_TEXT, &text);
+  bool is_taken = text_of(type, data, count, is_xmp ? metadata->most : cpng_most_text(metadata), &text);
   if (is_taken && is_xmp) {
     is_taken = set(&metadata->xmp, &metadata->xmp_bytes, text.bytes, text.count);
   } else if (is_taken) {
-    is_taken = unhex(&text) && take_raw(metadata, kind, text.bytes, text.count);
+    is_taken = unhex(&text, metadata->most) && take_raw(metadata, kind, text.bytes, text.count);
   }
   free(text.bytes);
   metadata->left_out |= !is_taken;

@@ -9,6 +9,7 @@ typedef struct {
   size_t exif_bytes, xmp_bytes, iptc_bytes;
   bool is_exif_raw;  // from a text chunk: an eXIf chunk replaces it
   bool left_out;     // some were too large, or could not be read
+  size_t most;       // bytes of each of them
 } cpng_metadata;
 
 void cpng_free_metadata(cpng_metadata *metadata);
@@ -16,8 +17,8 @@ void cpng_free_metadata(cpng_metadata *metadata);
 /// Counts a chunk whose checksum is wrong. `type` has four letters.
 void cpng_count_damaged(cpng_damaged *damaged, const char *type);
 
-/// The most of a text chunk that is read: hexadecimal digits of the most metadata, and their line ends.
-enum { CPNG_MOST_TEXT = 2 * CPNG_MOST_METADATA + (1 << 20) };
+/// The most of a text chunk that is read, in bytes: hexadecimal digits of the most metadata, and their line ends.
+size_t cpng_most_text(const cpng_metadata *metadata);
 
 /// What tells whether a text chunk holds metadata: so many bytes of its data.
 enum { CPNG_TEXT_BEGINNING = 24 };

@@ -107,6 +107,7 @@ cpng_reader *cpng_open(cpng_source source, cpng_options options, cpng_error *err
   }
   reader->chunks.source = source;
   reader->chunks.keeps_metadata = options.keeps_metadata;
+  reader->chunks.metadata.most = options.most_metadata;
   reader->salvages = options.salvages;
   reader->errors.memory.limit = HEADER_LIMIT;
   reader->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &reader->errors, cpng_on_error, cpng_on_warning,

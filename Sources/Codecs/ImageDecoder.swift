@@ -102,6 +102,9 @@ public struct ReadingOptions: Sendable {
   /// What there is of a damaged picture is made, instead of refusing it.
   public var salvages: Bool
 
+  /// What of each of EXIF, XMP and IPTC is kept, in bytes. Reading and editing the three of them takes up to twelve times that.
+  public var mostMetadataBytes: Int { min(OutputMetadata.largestPart, available / 12) }
+
   public init(available: Int = .max, keepsMetadata: Bool = false, salvages: Bool = false) {
     self.available = available
     self.keepsMetadata = keepsMetadata
@@ -119,6 +122,9 @@ public protocol ImageDecoder: AnyObject {
 
   /// What was found odd, or missing and made up for, while decoding: one sentence each. Whole after the last row.
   var warnings: [String] { get }
+
+  /// Whether some of the picture was missing or damaged, and made up for. Known after the last row.
+  var isSalvaged: Bool { get }
 
   /// Plans the decoding of this picture.
   var planner: any DecodingPlanner { get }

@@ -93,11 +93,19 @@ public enum Downsampler {
       output: .init(
         format: request.format, size: pipeline.encoded.size, byteCount: output.byteCount,
         depth: pipeline.encoded.sampleType.byteCount * 8, hasAlpha: pipeline.encoded.hasAlpha,
-        hasICCProfile: encoder.hasICCProfile),
+        hasICCProfile: encoder.hasICCProfile, isSRGB: pipeline.isSRGB && !encoder.hasICCProfile,
+        isSalvaged: decoder.isSalvaged),
       plan: plan, peakResidentBytes: Footprint.peakResidentBytes, times: times,
-      warnings: header.notes + metadata.warnings + plan.warnings + decoder.warnings + pipeline.warnings
-        + encoder.warnings
-        + hiddenMemoryWarnings(source))
+      warnings: unique(
+        header.notes + metadata.warnings + plan.warnings + decoder.warnings + pipeline.warnings + encoder.warnings
+          + hiddenMemoryWarnings(source)))
+  }
+
+  /// The plan says before what its pipeline says again.
+  private static func unique(_ warnings: [String]) -> [String] {
+    var result: [String] = []
+    for warning in warnings where !result.contains(warning) { result.append(warning) }
+    return result
   }
 
   /// What reading the header may hold.

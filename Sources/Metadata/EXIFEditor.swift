@@ -293,7 +293,10 @@ extension EXIFEditor.Result {
       // "R98", DCF's basic file in sRGB: what was "R03" is not Adobe RGB any more.
       case (.interoperabilityIndex, .srgb):
         bytes.replaceSubrange(patch.offset..<patch.offset + 4, with: Array("R98\0".utf8))
-      case (.colorSpace, .kept), (.interoperabilityIndex, _): break
+      // Nor where it became another space, for which DCF has no name.
+      case (.interoperabilityIndex, .uncalibrated):
+        bytes.replaceSubrange(patch.offset..<patch.offset + 4, with: [0, 0, 0, 0])
+      case (.colorSpace, .kept), (.interoperabilityIndex, .kept): break
       }
     }
   }

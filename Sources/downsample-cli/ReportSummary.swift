@@ -6,16 +6,17 @@ extension Report {
     func milliseconds(_ nanoseconds: Int) -> String { Self.fixed(Double(nanoseconds) / 1e6) + " ms" }
     let depth = output.depth == 8 ? "" : ", \(output.depth) bit"
     let alpha = output.hasAlpha ? ", alpha" : ""
-    let profile = output.hasICCProfile ? ", ICC profile kept" : ""
+    let color = output.isSRGB ? ", sRGB" : ""
+    let profile = output.hasICCProfile ? ", ICC profile" : ""
     let turned = input.header.orientation == .up ? "" : ", turned upright"
-    let flattened = input.header.hasAlpha && !output.hasAlpha ? ", alpha laid over white" : ""
+    let flattened = input.header.hasAlpha && !output.hasAlpha ? ", alpha laid over the background" : ""
     let stages = [
       ("header", times.header), ("decode", times.decode), ("resample", times.resample), ("encode", times.encode),
       ("commit", times.commit),
     ]
     return [
       "\(inputName): \(input.header.summary)",
-      "\(outputName): \(output.format.rawValue.uppercased()) \(output.size)\(depth)\(alpha)\(flattened)\(turned)\(profile), "
+      "\(outputName): \(output.format.rawValue.uppercased()) \(output.size)\(depth)\(alpha)\(flattened)\(turned)\(color)\(profile), "
         + "\(output.byteCount) bytes",
       "\(plan.strategy); peak resident memory \(Self.fixed(Double(peakResidentBytes) / 1_048_576)) MB, "
         + "predicted \(Self.fixed(Double(plan.predictedPeakBytes) / 1_048_576))",

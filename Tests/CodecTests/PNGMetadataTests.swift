@@ -63,6 +63,19 @@ import Testing
     #expect(both == ImageMetadata(exif: Self.exif, xmp: Self.xmp))
   }
 
+  /// Reading and editing take a multiple of it, before there is a plan.
+  @Test func noMoreThanMemoryAllows() throws {
+    let packet = Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'>".utf8) + [UInt8](repeating: 32, count: 20_000)
+    for chunk in [international(packet), raw("xmp", packet), raw("xmp", packet, isCompressed: true)] {
+      for (available, isKept) in [(12 * 10_000, false), (12 * 22_000, true)] {
+        let file = Bytes(Self.plain.with([chunk]), atMost: 1 << 20)
+        let decoder = try PNGDecoder(source: file, options: ReadingOptions(available: available, keepsMetadata: true))
+        #expect(try decoder.takeMetadata().xmp == (isKept ? packet : []))
+        #expect(decoder.warnings.isEmpty == isKept)
+      }
+    }
+  }
+
   @Test func onlyOnce_andOnlyWhenAskedFor() throws {
     let file = Self.plain.with([Chunk("eXIf", Self.exif), international(Self.xmp)])
     let asked = try decoder(file)

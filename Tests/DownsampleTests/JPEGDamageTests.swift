@@ -203,7 +203,7 @@ import Testing
     let scans = Self.picture.jpeg { $0.progressive = true }
     #expect(
       try make(Array(scans.dropLast(2)), salvages: false).warnings == ["the end marker is missing: every row is there"])
-    #expect(try make(scans + [7], salvages: false).warnings == ["1 bytes after the picture's end were passed over"])
+    #expect(try make(scans + [7], salvages: false).warnings == ["a byte after the picture's end was passed over"])
   }
 
   // MARK: Anything

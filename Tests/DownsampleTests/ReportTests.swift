@@ -40,6 +40,7 @@ import Testing
     #expect(output["file"] as? String == "-" && output["format"] as? String == "jpeg")
     #expect(output["width"] as? Int == 40 && output["height"] as? Int == 60)
     #expect(output["file_bytes"] as? Int == made.bytes.count && output["has_icc_profile"] as? Bool == true)
+    #expect(output["color_space"] as? String == "icc" && output["is_salvaged"] as? Bool == false)
     let peak = try #require(report["peak_rss_bytes"] as? Int)
     #expect(peak > 1_000_000)
     let stages = ["header_ms", "decode_ms", "resample_ms", "encode_ms", "commit_ms"].map { report[$0] as? Double ?? -1 }

@@ -157,7 +157,7 @@ let preview: [UInt8] =
   @Test func colorSpaceIsTheOutputs() throws {
     let bytes = camera()
     for (space, number, index) in [
-      (EXIFColorSpace.kept, 2, "R03"), (.srgb, 1, "R98"), (.uncalibrated, 0xFFFF, "R03"),
+      (EXIFColorSpace.kept, 2, "R03"), (.srgb, 1, "R98"), (.uncalibrated, 0xFFFF, "\0\0\0"),
     ] {
       let edited = try edit(bytes, colorSpace: space)
       #expect(Read(edited, in: [0x8769])?.number(0xA001) == number)

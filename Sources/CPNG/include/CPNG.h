@@ -62,10 +62,11 @@ typedef struct cpng_reader cpng_reader;
 
 /// What is kept of metadata, in bytes. A profile that is larger is left out; of EXIF there is the beginning, where no metadata are
 /// asked for; else EXIF, XMP and IPTC are whole or left out (of EXIF, the beginning).
-enum { CPNG_MOST_ICC = 8 << 20, CPNG_MOST_EXIF = 1 << 16, CPNG_MOST_METADATA = 8 << 20 };
+enum { CPNG_MOST_ICC = 8 << 20, CPNG_MOST_EXIF = 1 << 16 };
 
 typedef struct {
   bool keeps_metadata;  // EXIF, XMP and IPTC
+  size_t most_metadata;  // bytes of each of them; what has more is left out
   bool salvages;        // what there is of a damaged picture is decoded
 } cpng_options;
 

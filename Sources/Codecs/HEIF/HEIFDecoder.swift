@@ -9,7 +9,8 @@ final class HEIFDecoder: ImageDecoder {
   private let bridge: SourceBridge
   private var file: cheif_header
   private var threads = 1
-  private var keepsMetadata: Bool
+  private let options: ReadingOptions
+  private var hasTakenMetadata = false
   /// Decoded in `begin`, because only the decoded picture tells some files' colour; handed out first.
   private var first: cheif_rows?
 
@@ -21,7 +22,7 @@ final class HEIFDecoder: ImageDecoder {
   init(source: ByteSource, options: ReadingOptions = ReadingOptions()) throws(DownsampleError) {
     try source.makeSeekable()
     bridge = SourceBridge(source)
-    keepsMetadata = options.keepsMetadata
+    self.options = options
     var error = cheif_error()
     let callbacks = cheif_source(
       context: bridge.context,
@@ -33,11 +34,11 @@ final class HEIFDecoder: ImageDecoder {
     guard let reader = cheif_open(callbacks, &error) else { throw Self.failure(error, bridge) }
     handle = Handle(reader: reader)
     file = cheif_get_header(reader)
-    header = try Self.header(of: reader, file, bridge)
+    header = try Self.header(of: reader, file, bridge, options)
   }
 
   private static func header(
-    of reader: OpaquePointer, _ file: cheif_header, _ bridge: SourceBridge
+    of reader: OpaquePointer, _ file: cheif_header, _ bridge: SourceBridge, _ options: ReadingOptions
   ) throws(DownsampleError) -> ImageHeader {
     let codec = text(file.codec)
     var header = ImageHeader(
@@ -67,7 +68,14 @@ final class HEIFDecoder: ImageDecoder {
         masteringMaximum: file.mastering_luminance > 0 ? file.mastering_luminance : nil)
     }
     if let note = gainMapNote(file.gain_map) { header.notes.append(note) }
-    if file.metadata_cut { header.notes.append("the file ends before the end of its metadata, which are left out") }
+    if file.metadata_cut { header.notes.append("the file ends within its metadata: the picture is whole") }
+    if options.keepsMetadata {
+      for (name, count) in [("EXIF", file.exif_bytes), ("XMP", file.xmp_bytes)] where count > options.mostMetadataBytes
+      {
+        header.notes.append(
+          "the \(name) data were left out: they have \(count) bytes, the limit is \(options.mostMetadataBytes)")
+      }
+    }
     if file.is_sequence_file { header.notes.append("the image sequence is not used, only the primary picture") }
     return header
   }
@@ -93,17 +101,17 @@ final class HEIFDecoder: ImageDecoder {
   var planner: any DecodingPlanner { HEIFPlanner(file: file, header: header) }
 
   func takeMetadata() throws(DownsampleError) -> ImageMetadata {
-    guard keepsMetadata else { return ImageMetadata() }
-    keepsMetadata = false
+    guard options.keepsMetadata, !hasTakenMetadata else { return ImageMetadata() }
+    hasTakenMetadata = true
     var error = cheif_error()
     var status = CHEIF_OK
     var metadata = ImageMetadata()
-    if file.exif_bytes > 0 {
+    if file.exif_bytes > 0, file.exif_bytes <= options.mostMetadataBytes {
       metadata.exif = [UInt8](unsafeUninitializedCapacity: file.exif_bytes) { buffer, count in
         status = cheif_get_exif(handle.reader, buffer.baseAddress, &count, &error)
       }
     }
-    if file.xmp_bytes > 0, status == CHEIF_OK {
+    if file.xmp_bytes > 0, file.xmp_bytes <= options.mostMetadataBytes, status == CHEIF_OK {
       metadata.xmp = [UInt8](unsafeUninitializedCapacity: file.xmp_bytes) { buffer, count in
         status = cheif_get_xmp(handle.reader, buffer.baseAddress, &error)
         count = status == CHEIF_OK ? file.xmp_bytes : 0
@@ -131,6 +139,12 @@ final class HEIFDecoder: ImageDecoder {
     return result
   }
 
+  var isSalvaged: Bool {
+    let losses = cheif_get_losses(handle.reader)
+    return losses.lost_tiles > 0 || losses.lost_rows > 0 || losses.is_damaged || losses.lost_alpha_tiles > 0
+      || losses.lost_alpha
+  }
+
   func begin(_ strategy: DecodingStrategy, resources: DecodingResources) throws(DownsampleError) -> DecodedLayout {
     threads = strategy.threads
     bridge.permission = resources.mayGoOn
@@ -140,7 +154,7 @@ final class HEIFDecoder: ImageDecoder {
         throw Self.failure(error, bridge)
       }
       file = cheif_get_header(handle.reader)
-      header = try Self.header(of: handle.reader, file, bridge)
+      header = try Self.header(of: handle.reader, file, bridge, options)
     }
     let rows = try decodeRows()
     first = rows
@@ -165,7 +179,10 @@ final class HEIFDecoder: ImageDecoder {
     var error = cheif_error()
     var rows = cheif_rows()
     guard cheif_next_rows(handle.reader, Int32(threads), &rows, &error) == CHEIF_OK else {
-      throw Self.failure(error, bridge)
+      let failure = Self.failure(error, bridge)
+      let mayBeSalvaged = !options.salvages && (file.tiled || file.form.known)
+      guard failure.code == .damagedData, mayBeSalvaged else { throw failure }
+      throw DownsampleError(.damagedData, "\(failure.message); --salvage makes what there is")
     }
     return rows
   }
@@ -190,7 +207,7 @@ final class HEIFDecoder: ImageDecoder {
     case CHEIF_UNSUPPORTED: return DownsampleError(.unsupported, message)
     case CHEIF_NO_MEMORY: return DownsampleError(.overBudget, "there is not enough memory: \(message)")
     case CHEIF_FAULT: return DownsampleError(.internalFault, message)
-    default: return DownsampleError(.damagedData, "the HEIF data is damaged: \(message)")
+    default: return DownsampleError(.damagedData, "the HEIF data are damaged: \(message)")
     }
   }
 }

@@ -93,6 +93,8 @@ final class JPEGDecoder: ImageDecoder {
     JPEGNotes.of(cjpeg_get_findings(handle.reader), file, source: bridge.source.source)
   }
 
+  var isSalvaged: Bool { !text(cjpeg_get_findings(handle.reader).damage).isEmpty }
+
   func begin(_ strategy: DecodingStrategy, resources: DecodingResources) throws(DownsampleError) -> DecodedLayout {
     let detail = strategy.detail as! JPEGPlanner.Detail
     bridge.resources = resources

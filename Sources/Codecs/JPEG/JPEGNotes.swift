@@ -72,7 +72,10 @@ enum JPEGNotes {
     if findings.end_is_missing { notes.append("the end marker is missing: every row is there") }
     if findings.stray_bytes { notes.append("there are stray bytes between the segments") }
     if let count = trailingBytes(findings, file, source) {
-      notes.append("\(count) bytes after the picture's end were passed over")
+      notes.append(
+        count == 1
+          ? "a byte after the picture's end was passed over" : "\(count) bytes after the picture's end were passed over"
+      )
     }
     return notes
   }

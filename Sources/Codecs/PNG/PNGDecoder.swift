@@ -27,7 +27,8 @@ final class PNGDecoder: ImageDecoder {
       context: bridge.context,
       read: { context, buffer, count in SourceBridge.from(context).read(buffer, count: count) },
       byte_count: source.byteCount.map(UInt64.init) ?? .max)
-    let reading = cpng_options(keeps_metadata: options.keepsMetadata, salvages: options.salvages)
+    let reading = cpng_options(
+      keeps_metadata: options.keepsMetadata, most_metadata: options.mostMetadataBytes, salvages: options.salvages)
     guard let reader = cpng_open(callbacks, reading, &error) else { throw Self.failure(error, bridge) }
     handle = Handle(reader: reader)
     file = cpng_get_header(reader)
@@ -138,6 +139,11 @@ final class PNGDecoder: ImageDecoder {
 
   // MARK: What was odd
 
+  var isSalvaged: Bool {
+    let findings = cpng_get_findings(handle.reader)
+    return !text(findings.loss).isEmpty || findings.damaged_data > 0
+  }
+
   var warnings: [String] {
     let findings = cpng_get_findings(handle.reader)
     var warnings: [String] = []
@@ -155,7 +161,9 @@ final class PNGDecoder: ImageDecoder {
     if findings.lacks_end { warnings.append("the file ends before its last chunk: every row is there") }
     if findings.has_late_exif { warnings.append("the EXIF data come after the picture: no orientation was applied") }
     if findings.has_late_metadata { warnings.append("metadata that come after the picture were left out") }
-    if findings.lost_metadata { warnings.append("metadata that are damaged or larger than 8 MB were left out") }
+    if findings.lost_metadata {
+      warnings.append("metadata that are damaged or larger than \(options.mostMetadataBytes) bytes were left out")
+    }
     return warnings
   }
 

@@ -59,7 +59,7 @@ public struct Plan: Sendable {
   public let ladder: [Rung]
   /// The longest side that would fit, in pixels; nil where this one does, and where none does.
   public let largestFittingSize: Int?
-  /// What the chosen way costs in quality, and what was shrunk: one sentence each.
+  /// What the chosen way costs in quality, what was shrunk, and what becomes of colour: one sentence each.
   public let warnings: [String]
 
   /// How the decoder is to go about it.

@@ -50,7 +50,7 @@ struct Planner {
       spilledBytes: best.spilled, stages: best.stages, residentBytes: memory.resident, addedBytes: best.added,
       predictedPeakBytes: peak(best), limitBytes: limit, availableBytes: memory.available, fits: fits,
       ladder: ladder, largestFittingSize: fits ? nil : largestFitting(below: maxPixelSize),
-      warnings: warnings + [best.strategy.warning].compactMap { $0 }, decoding: best.strategy,
+      warnings: warnings + [best.strategy.warning].compactMap { $0 } + best.warnings, decoding: best.strategy,
       isLimitedByCeiling: memory.isLimitedByCeiling)
   }
 
@@ -65,6 +65,8 @@ struct Planner {
     var stages: [Plan.Stage]
     var added: Int
     var spilled: Int
+    /// Of its pipeline.
+    var warnings: [String]
   }
 
   /// The first way of the ladder that fits, or the one that needs least; and what was considered.
@@ -122,7 +124,7 @@ struct Planner {
       strategy: strategy, outputSize: pipeline.encoded.size, stages: stages,
       // Half of what can be counted is more than any machine has, and leaves room for sums.
       added: isTooMuch ? .max / 2 : min(added, .max / 2),
-      spilled: strategy.spillable.map { $0.wanted - $0.share } ?? 0)
+      spilled: strategy.spillable.map { $0.wanted - $0.share } ?? 0, warnings: pipeline.warnings)
   }
 
   /// Pages of the program, of the C library and of libjpeg and libpng that are touched only once decoding has begun, and

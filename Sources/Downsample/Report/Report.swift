@@ -17,6 +17,10 @@ public struct Report: Sendable {
     public var depth: Int
     public var hasAlpha: Bool
     public var hasICCProfile: Bool
+    /// Whether the values are known to be of sRGB. False also where the input does not say what they are.
+    public var isSRGB: Bool
+    /// Whether some of the input was missing or damaged and made up for: only where the request salvages.
+    public var isSalvaged: Bool
   }
 
   /// Nanoseconds of wall time, of this thread.

@@ -34,6 +34,12 @@ extension ImageHeader {
           ])
         ))
     }
+    if let gamma = calibration?.gamma { result.append(("encoding_gamma", .decimal(gamma))) }
+    if let points = calibration?.chromaticities {
+      result.append(("chromaticities", .array(points.flatMap { [.decimal($0.x), .decimal($0.y)] })))
+    }
+    if let brightest = luminance?.maximumContent { result.append(("max_content_nits", .decimal(brightest))) }
+    if let brightest = luminance?.masteringMaximum { result.append(("max_mastering_nits", .decimal(brightest))) }
     result.append(("file_bytes", byteCount.map(JSON.integer) ?? .null))
     return result
   }
@@ -70,7 +76,10 @@ extension Report {
       [("file", .string(outputName)), ("format", .string(output.format.rawValue))] + JSON.size(output.size)
       + [
         ("depth", .integer(output.depth)), ("has_alpha", .boolean(output.hasAlpha)),
-        ("has_icc_profile", .boolean(output.hasICCProfile)), ("file_bytes", .integer(output.byteCount)),
+        ("has_icc_profile", .boolean(output.hasICCProfile)),
+        ("is_salvaged", .boolean(output.isSalvaged)),
+        ("color_space", output.hasICCProfile ? .string("icc") : output.isSRGB ? .string("srgb") : .null),
+        ("file_bytes", .integer(output.byteCount)),
       ]
     return JSON.object([
       ("input", .object(source)), ("output", .object(result)), ("strategy", .string(plan.strategy)),
