@@ -4,6 +4,8 @@ import Raster
 enum HelpText {
   private static let examples = [
     "downsample --max 1024 photo.heic photo.jpg",
+    "downsample --color srgb --metadata rights photo.heic photo.jpg",
+    "downsample --background '#1e293b' logo.png logo.jpg",
     "downsample --max 512 --format png photo.jpg thumbnails/",
     "curl -fsS https://example.com/large.jpg | downsample - small.jpg",
     "downsample info --json *.heic",

@@ -30,10 +30,14 @@ enum OptionTable {
       help:
         "How hard to try to make a HEIC or AVIF small, from 1 to 9; from 5 on a JPEG too, by tables of its own, with more memory. Default: 2."
     ) { $0.effort = $1 },
-    .flag("--progressive", commands: [.make, .plan], help: "Write a progressive JPEG.") { $0.isProgressive = true },
+    .flag(
+      "--progressive", commands: [.make, .plan],
+      help: "Write a progressive JPEG: 5 to 8% smaller, held whole while it is encoded."
+    ) { $0.isProgressive = true },
     .choice(
       "--depth", "BITS", of: SampleDepth.self, commands: [.make, .plan],
-      help: "8 or 16 bits a sample. Default: what the input has, where the format holds it: 16 in PNG."
+      help:
+        "8 or 16 bits a sample; 16 only in PNG. Default: 16 where the input has more than 8 and the result is a PNG, else 8."
     ) { $0.depth = $1 },
     .choice(
       "--color", "SPACE", of: OutputColor.self, aliases: ["display-p3": .p3], commands: [.make, .plan],
@@ -42,18 +46,20 @@ enum OptionTable {
     .choice(
       "--intent", "INTENT", of: RenderingIntent.self, commands: [.make, .plan],
       help:
-        "How colours are converted: perceptual, relative (with black point compensation), saturation or absolute. Default: relative."
+        "How colours are converted: perceptual, relative (with black point compensation), saturation or absolute; CMYK is converted in any case. Default: relative."
     ) { $0.intent = $1 },
     .flag(
       "--linear", commands: [.make, .plan], help: "Average light, not coded values: slower, and more memory."
     ) { $0.isLinear = true },
     .choice(
       "--kernel", "NAME", of: ResamplingKernel.self, commands: [.make, .plan],
-      help: "The filter to resample with: box, triangle, catrom, mitchell, lanczos2 or lanczos3. Default: lanczos3."
+      help:
+        "The filter to resample with, from soft to sharp: box, triangle (bilinear), mitchell, catrom (bicubic), lanczos2 or lanczos3. Default: lanczos3."
     ) { $0.kernel = $1 },
     .text(
       "--background", "COLOR", commands: [.make, .plan],
-      help: "What lies under alpha in a JPEG: a CSS colour such as white, #ff8800 or rgb(0 128 255). Default: white."
+      help:
+        "What lies under alpha in a JPEG: an opaque CSS colour such as navy, '#ff8800' or 'rgb(0 128 255)'. Default: white."
     ) { (invocation, text) throws(DownsampleError) in invocation.background = try BackgroundColor(css: text) },
     .choice(
       "--metadata", "WHAT", of: MetadataChoice.self, commands: [.make, .plan],
@@ -61,7 +67,9 @@ enum OptionTable {
         "Which of EXIF, XMP and IPTC to keep: none, rights (copyright and creator) or all. Orientation, sizes and thumbnails are set right. Default: none."
     ) { $0.metadata = $1 },
     .flag(
-      "--strip-gps", commands: [.make, .plan], help: "Take positions out of the metadata that --metadata keeps."
+      "--strip-gps", commands: [.make, .plan],
+      help:
+        "Take positions out of the metadata that --metadata keeps, and the MakerNote, which may hold some; names of places stay."
     ) { $0.stripsGPS = true },
     .flag(
       "--salvage", commands: [.make, .plan],
