@@ -55,7 +55,8 @@ extension HEIFEncoder {
 
   /// libaom codes gray as 4:2:0 with empty chroma, and searches more, in more buffers, the slower it is.
   private static func encoderBytes(area: Int, color: cheif_layout, format: OutputFormat, effort: Int) -> Int {
-    if format == .heic { return samples(area, color) * 10 }
+    // The slowest searches touch more of x265's code.
+    if format == .heic { return samples(area, color) * 10 + (effort >= 7 ? 1 << 20 : 0) }
     let planes = color == CHEIF_LAYOUT_MONOCHROME ? CHEIF_LAYOUT_420 : color
     let perSample = effort <= 3 ? 14 : effort == 4 ? 18 : effort == 5 ? 22 : 26
     // The slowest search tables are of one size.
