@@ -1,3 +1,4 @@
+import CJPEG
 import CPictures
 import Metadata
 import Raster
@@ -25,6 +26,15 @@ import Testing
     }
     try encoder.finish()
     return (sink.bytes, encoder)
+  }
+
+  /// Coefficients of a whole picture are a large allocation, which a limit on the process may refuse.
+  @Test func noMemoryIsNoFaultOfOurs() {
+    var error = cjpeg_error()
+    error.status = CJPEG_NO_MEMORY
+    #expect(JPEGEncoder.failure(error).code == .overBudget)
+    error.status = CJPEG_FAULT
+    #expect(JPEGEncoder.failure(error).code == .internalFault)
   }
 
   @Test(arguments: [EncodedLayout.Color.gray, .rgb, .ycbcr420])

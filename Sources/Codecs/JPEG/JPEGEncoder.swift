@@ -117,6 +117,13 @@ final class JPEGEncoder: ImageEncoder {
   }
 
   private static func failure(_ error: cjpeg_error, _ bridge: SinkBridge) -> DownsampleError {
-    bridge.error ?? DownsampleError(.internalFault, "encoding the JPEG failed: \(text(error.message))")
+    bridge.error ?? failure(error)
+  }
+
+  static func failure(_ error: cjpeg_error) -> DownsampleError {
+    if error.status == CJPEG_NO_MEMORY {
+      return DownsampleError(.overBudget, "there is not enough memory: encoding the JPEG: \(text(error.message))")
+    }
+    return DownsampleError(.internalFault, "encoding the JPEG failed: \(text(error.message))")
   }
 }
