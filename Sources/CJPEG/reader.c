@@ -62,6 +62,10 @@ static void describe_damage(const cjpeg_reader *reader, char *text, size_t size)
   switch (damage->kind) {
     case CJPEG_NO_DAMAGE: text[0] = 0; break;
     case CJPEG_FILE_ENDED:
+      if (*scan && rows == height) {
+        snprintf(text, size, "the file ends after scan %d", damage->scan);
+        break;
+      }
       snprintf(text, size, "the file ends%s after %d%% of %s rows", scan, percent, *scan ? "its" : "the");
       break;
     case CJPEG_DATA_ENDED:

@@ -175,20 +175,22 @@ static void describe_loss(const cpng_reader *reader, char *text, size_t size) {
   const uint64_t done = pixels_done(reader);
   const unsigned percent = (unsigned)(done * 100 / pixels_in_all(reader));
   if (done == 0) {
-    snprintf(place, sizeof place, "before the first row");
+    snprintf(place, sizeof place, " before the first row");
+  } else if (done == pixels_in_all(reader)) {
+    place[0] = 0;
   } else if (reader->header.interlaced) {
     const int pass = png_get_current_pass_number(reader->png) + 1;
-    snprintf(place, sizeof place, "after %u%% of the pixels, in pass %d of 7", percent, pass < PASSES ? pass : PASSES);
+    snprintf(place, sizeof place, " after %u%% of the pixels, in pass %d of 7", percent, pass < PASSES ? pass : PASSES);
   } else {
-    snprintf(place, sizeof place, "after %u%% of the rows", percent);
+    snprintf(place, sizeof place, " after %u%% of the rows", percent);
   }
   const char *const cause = reader->errors.error.message;
   if (reader->has_ended) {
-    snprintf(text, size, "the file ends %s", place);
+    snprintf(text, size, "the file ends%s", place);
   } else if (strstr(cause, ": CRC error")) {
-    snprintf(text, size, "the data are damaged %s: the checksum of a chunk %.4s is wrong", place, cause);
+    snprintf(text, size, "the data are damaged%s: the checksum of a chunk %.4s is wrong", place, cause);
   } else {
-    snprintf(text, size, "the data are damaged %s (%.60s)", place, cause);
+    snprintf(text, size, "the data are damaged%s (%.60s)", place, cause);
   }
 }
 
@@ -312,7 +314,8 @@ static cpng_status take_row(cpng_reader *reader, png_bytep row, png_bytep displa
   const cpng_status status = decode_row(reader, row, display);
   if (status == CPNG_OK) return CPNG_OK;
   reader->is_over = true;
-  if (status == CPNG_DAMAGED && reader->has_ended && pixels_done(reader) == pixels_in_all(reader)) {
+  const bool is_checksum = !reader->has_ended && strstr(reader->errors.error.message, ": CRC error");
+  if (status == CPNG_DAMAGED && !is_checksum && pixels_done(reader) == pixels_in_all(reader)) {
     reader->lacks_end = true;
     return CPNG_OK;
   }

@@ -74,7 +74,7 @@ import Testing
   @Test func wrongChecksums() throws {
     var parts = PNGChunks(Self.file)
     parts.chunks[parts.index(of: "IDAT")].checksum = 1
-    #expect(failure(parts.file).contains("the checksum of a chunk IDAT is wrong"))
+    #expect(failure(parts.file).hasPrefix("the data are damaged: the checksum of a chunk IDAT is wrong"))
     let salvaged = try decode(parts.file, salvages: true)
     #expect(salvaged.warnings.count == 1 && salvaged.warnings[0].contains("IDAT") && salvaged.rows.count == 100)
     #expect(salvaged.rows[99][0] == 99)
@@ -107,6 +107,17 @@ import Testing
     let rows = [UInt8](repeating: 0, count: 51 * 130)
     #expect(try warnings { $0.chunks[1].data = PNGChunks.stored(rows) } == extra)
     #expect(try decode(Self.file + [UInt8](repeating: 1, count: 500)).warnings.isEmpty)
+    // What follows the last row's data is no chunk.
+    var parts = PNGChunks(Self.file)
+    let tail = Self.offset(ofRow: 100) - 41
+    let rest = Array(parts.chunks[1].data[tail...])
+    parts.chunks[1].data = Array(parts.chunks[1].data[..<tail])
+    parts.chunks.removeLast()
+    for salvages in [false, true] {
+      let found = try decode(parts.file + [0xFF, 0xFF, 0xFF, 0xFF] + rest, salvages: salvages)
+      #expect(found.warnings == ["the file ends before its last chunk: every row is there"])
+      #expect(found.rows[99] == (0..<50).map { UInt8(Self.plain[$0, 99, 0]) })
+    }
     for missing in 1...12 {
       #expect(try decode(Array(Self.file.dropLast(missing))).rows.count == 100)
     }

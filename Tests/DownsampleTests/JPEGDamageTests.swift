@@ -108,6 +108,14 @@ import Testing
         == ["the file ends after scan 4, more are missing: the picture is coarse"])
     // With an end marker there, that is how the picture was made.
     #expect(try make(Array(whole[..<end]) + [0xFF, 0xD9], salvages: false).warnings.isEmpty)
+    // Whether an arithmetic scan is whole cannot be told where the next one's header is missing.
+    let arithmetic = Self.picture.jpeg { ($0.progressive, $0.arithmetic) = (true, true) }
+    let starts = arithmetic.indices.dropLast().filter { arithmetic[$0] == 0xFF && arithmetic[$0 + 1] == 0xDA }
+    let cut = Array(arithmetic[..<starts[4]])
+    #expect(failure(cut)?.message == "the file ends after scan 4; --salvage makes what there is")
+    #expect(
+      try make(cut, salvages: true).warnings
+        == ["the file ends after scan 4: the picture is coarse where more is missing"])
     let planes = Self.picture.jpeg { $0.multi_scan = true }
     let second = planes.indices.dropLast().filter { planes[$0] == 0xFF && planes[$0 + 1] == 0xDA }[1]
     for ending in [[], [0xFF, 0xD9]] as [[UInt8]] {
