@@ -203,7 +203,8 @@ cpng_status cpng_start(cpng_reader *reader, size_t limit, bool whole, cpng_layou
   }
   cpng_memory *const memory = &reader->errors.memory;
   const cpng_header *header = &reader->header;
-  memory->limit = limit;
+  // libpng keeps the buffer of a profile that it dropped, which is as long as that claimed to be. It is there already.
+  memory->limit = limit + (header->lost_icc ? memory->held : 0);
   memory->most = memory->held;
   png_set_expand(reader->png);
   const uint16_t one = 1;

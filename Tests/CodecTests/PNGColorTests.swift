@@ -94,6 +94,17 @@ import Testing
     #expect(decoder.warnings.count == 1 && decoder.warnings[0].contains("iCCP"))
   }
 
+  /// libpng holds as much as a profile claims to have before it sees that there is less.
+  @Test func profilesThatClaimTooMuchDoNotTakeThePictures() throws {
+    var profile = Self.profile
+    profile.replaceSubrange(0..<4, with: PNGChunks.bigEndian(5_000_000))
+    let lying = PNGChunks.Chunk("iCCP", Array("p3\0\0".utf8) + PNGChunks.stored(profile))
+    let decoder = try PNGDecoder(source: Bytes(Self.plain.with([lying, Self.srgb])))
+    #expect(decoder.header.iccProfile.isEmpty && decoder.header.codedColor == .srgb)
+    _ = try decoder.begin(target: decoder.header.codedSize, threads: 1)
+    while try decoder.nextBand() != nil {}
+  }
+
   @Test func damagedColourIsLeftOut() throws {
     var damaged = Self.srgb
     damaged.checksum = 7
