@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
+#include <string.h>
 
 #include <expat.h>
 
@@ -67,9 +68,23 @@ static void XMLCALL on_declare(void *user, const XML_Char *prefix, const XML_Cha
   if (!run->stopped) run->handlers->declare(run->context, prefix, uri);
 }
 
+// Expat gives every name with its namespace, which may be as long as the packet: many of them would be read over and over.
+enum { LONGEST_NAME = 1024, MOST_ATTRIBUTES = 4096 };
+
+static bool are_bearable(const XML_Char *name, const XML_Char **attributes) {
+  if (strlen(name) > LONGEST_NAME) return false;
+  for (size_t i = 0; attributes[i]; i += 2) {
+    if (i >= 2 * MOST_ATTRIBUTES || strlen(attributes[i]) > LONGEST_NAME) return false;
+  }
+  return true;
+}
+
 static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **attributes) {
   parsing *run = user;
-  if (!run->stopped && !run->handlers->start(run->context, name, (const char *const *)attributes)) stop(run);
+  if (run->stopped) return;
+  if (!are_bearable(name, attributes) || !run->handlers->start(run->context, name, (const char *const *)attributes)) {
+    stop(run);
+  }
 }
 
 static void XMLCALL on_end(void *user, const XML_Char *name) {

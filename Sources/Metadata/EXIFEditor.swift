@@ -48,6 +48,9 @@ struct EXIFEditor {
   private var tables: [Range<Int>]
   private var removed: [Range<Int>] = []
   private var hasDamage = false
+  /// The values of positions that are taken out, which others may lie over.
+  private var positions: [Range<Int>] = []
+  private var notedDirectories = 0
 
   /// Nil where the data are no TIFF structure, or where the first directory is broken. Without bytes where nothing is left.
   static func edit(_ bytes: consuming [UInt8], stripsGPS: Bool) -> Result? {
@@ -96,14 +99,21 @@ struct EXIFEditor {
       return nil
     }
     let isNumber = entry.count == 1 && (entry.type == TIFFType.short || entry.type == TIFFType.long)
-    let isMainOrEXIF = kind == .main || kind == .exif
     switch entry.tag {
     case EXIFTag.exifDirectory where kind == .main: return pointer(entry, to: .exif)
     case EXIFTag.interoperabilityDirectory where kind == .exif: return pointer(entry, to: .interoperability)
     case EXIFTag.gpsDirectory where kind == .main && !stripsGPS: return pointer(entry, to: .gps)
-    case EXIFTag.gpsDirectory where kind != .gps: return nil
-    // GPS tags that a writer put beside the others.
-    case 0x0000...0x001F where isMainOrEXIF && stripsGPS: return nil
+    case EXIFTag.gpsDirectory where kind != .gps:
+      if stripsGPS { notePositions(of: entry) }
+      return nil
+    // GPS tags that a writer put beside the others. Of interoperability the index and the version have four bytes, as no
+    // part of a position has.
+    case 0x0000...0x001F where stripsGPS && !(kind == .interoperability && value.count == 4):
+      positions.append(value)
+      return nil
+    case _ where stripsGPS && EXIFTag.geoTIFF.contains(entry.tag):
+      positions.append(value)
+      return nil
     case EXIFTag.makerNote:
       // Some are a preview and nothing else.
       let isPicture = tiff.bytes[value].starts(with: [0xFF, 0xD8, 0xFF])
@@ -133,9 +143,19 @@ struct EXIFEditor {
     return nil
   }
 
+  private mutating func notePositions(of entry: TIFFReader<[UInt8]>.Entry) {
+    // More than there are in files: each may be as long as the data.
+    guard notedDirectories < 8, let offset = tiff.number(entry), let (entries, _) = tiff.directory(at: offset) else {
+      return
+    }
+    notedDirectories += 1
+    positions += entries.filter { $0.tag <= 0x1F && !$0.isInside }.compactMap(\.value)
+  }
+
   /// Pictures that lie in the TIFF structure as the entries of a directory say, and the directories of others.
   private mutating func removePictures(_ entries: [TIFFReader<[UInt8]>.Entry]) {
-    func numbers(_ tag: Int) -> [Int] { entries.first { $0.tag == tag }.map(tiff.numbers) ?? [] }
+    // More strips and tiles than previews have: data could name a million, that lie over each other.
+    func numbers(_ tag: Int) -> [Int] { entries.first { $0.tag == tag }.map { tiff.numbers($0, most: 4096) } ?? [] }
     for (offsets, counts) in [
       (EXIFTag.jpegOffset, EXIFTag.jpegByteCount), (EXIFTag.stripOffsets, EXIFTag.stripByteCounts),
       (EXIFTag.tileOffsets, EXIFTag.tileByteCounts),
@@ -160,9 +180,9 @@ struct EXIFEditor {
     }
   }
 
-  /// A value that lies over a directory would change with it.
+  /// A value that lies over a directory would change with it; one that lies over a position would keep it.
   private mutating func dropValuesOverTables() {
-    let tables = ByteRanges(tables)
+    let tables = ByteRanges(tables + positions)
     for i in directories.indices {
       let count = directories[i].kept.count
       directories[i].kept.removeAll { !$0.entry.isInside && tables.overlaps($0.entry.value!) }

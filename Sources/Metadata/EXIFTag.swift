@@ -43,4 +43,8 @@ enum EXIFTag {
 
   /// In the EXIF directory: CompressedBitsPerPixel; SubjectArea and SubjectLocation, in pixels of the original.
   static let staleOfEXIF: Set<Int> = [0x9102, 0x9214, 0xA214]
+
+  /// GeoTIFF's: ModelPixelScale, IntergraphMatrix, ModelTiepoint, ModelTransformation, GeoKeyDirectory, GeoDoubleParams,
+  /// GeoAsciiParams.
+  static let geoTIFF: Set<Int> = [0x830E, 0x8480, 0x8482, 0x85D8, 0x87AF, 0x87B0, 0x87B1]
 }

@@ -86,11 +86,7 @@ public struct OutputMetadata: Sendable {
       result.complete(width: size.width, height: size.height, colorSpace: colorSpace)
       metadata.exif = take(&result.bytes)
     }
-    // From the last, so that the offsets of the others hold.
-    for patch in xmpPatches.reversed() {
-      metadata.xmp.replaceSubrange(
-        patch.offset..<patch.offset + XMPFilter.digits, with: String(patch.isWidth ? size.width : size.height).utf8)
-    }
+    if !xmpPatches.isEmpty { metadata.xmp = XMPFilter.complete(take(&metadata.xmp), xmpPatches, size) }
     xmpPatches = []
   }
 

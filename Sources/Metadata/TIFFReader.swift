@@ -77,11 +77,11 @@ struct TIFFReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
     }
   }
 
-  /// All numbers of a value of SHORT or LONG.
-  func numbers(_ entry: Entry) -> [Int] {
+  /// The numbers of a value of SHORT or LONG, as many of them as `most`.
+  func numbers(_ entry: Entry, most: Int) -> [Int] {
     guard let value = entry.value, entry.type == TIFFType.short || entry.type == TIFFType.long else { return [] }
     let size = entry.type == TIFFType.short ? 2 : 4
-    return stride(from: value.lowerBound, to: value.upperBound, by: size).compactMap {
+    return stride(from: value.lowerBound, to: value.lowerBound + min(entry.count, most) * size, by: size).compactMap {
       size == 2 ? short(at: $0) : long(at: $0)
     }
   }

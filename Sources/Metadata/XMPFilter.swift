@@ -1,4 +1,5 @@
 import CXML
+import Raster
 
 /// Writes an XMP packet again without what its rules drop: parsed and written as it is read, nothing of it is held but the
 /// output.
@@ -49,6 +50,36 @@ struct XMPFilter {
     if status == CXML_NO_LIBRARY { return .failure(.noLibrary) }
     guard status == CXML_OK else { return .failure(.broken) }
     return .success(writer.result)
+  }
+
+  /// Fills in the numbers, which have as many digits as there is room for or fewer: what follows moves up, once.
+  static func complete(_ bytes: consuming [UInt8], _ patches: [Patch], _ size: PixelSize) -> [UInt8] {
+    var bytes = bytes
+    var read = 0
+    var written = 0
+    func move(to end: Int) {
+      if read == written {
+        written = end
+      } else {
+        while read < end {
+          put(bytes[read])
+          read += 1
+        }
+      }
+      read = end
+    }
+    func put(_ byte: UInt8) {
+      bytes[written] = byte
+      written += 1
+    }
+    for patch in patches {
+      move(to: patch.offset)
+      for digit in String(patch.isWidth ? size.width : size.height).utf8 { put(digit) }
+      read += digits
+    }
+    move(to: bytes.count)
+    bytes.removeLast(bytes.count - written)
+    return bytes
   }
 
   /// Without white space and zeros around it: the one is not allowed before an XML declaration, the others nowhere.

@@ -14,7 +14,11 @@ enum XMPNamespace {
   static let creativeCommons = "http://creativecommons.org/ns#"
   static let regions = "http://www.metadataworkinggroup.com/schemas/regions/"
   static let microsoftRegions = "http://ns.microsoft.com/photo/1.2/"
-  static let geo = "http://www.w3.org/2003/01/geo/wgs84_pos#"
+  /// Vocabularies of positions: the W3C's, GeoRSS, GML (also of versions).
+  static func isOfPositions(_ uri: String) -> Bool {
+    uri == "http://www.w3.org/2003/01/geo/wgs84_pos#" || uri == "http://www.georss.org/georss"
+      || uri.hasPrefix("http://www.opengis.net/gml")
+  }
 
   /// Of what the output does not hold any more: gain maps, depth maps, second pictures, sound and video behind the picture.
   static func isOfDroppedParts(_ uri: String) -> Bool {
@@ -117,12 +121,12 @@ struct XMPRules {
     }
   }
 
-  /// exif:GPS..., whatever else is named so (drones write their own), and the W3C's vocabulary for positions.
+  /// exif:GPS..., whatever else is named so (drones write their own), and vocabularies of positions.
   static func isPosition(_ name: XMLName) -> Bool {
-    if name.uri == XMPNamespace.geo { return true }
+    if XMPNamespace.isOfPositions(name.uri) { return true }
     let local = name.local.lowercased()
-    return local.hasPrefix("gps")
+    return local.contains("gps")
       || ["latitude", "longitude", "longtitude", "altitude"].contains { local.hasSuffix($0) }
-      || ["lat", "lon", "long", "lng", "geotag"].contains(local)
+      || ["lat", "lon", "long", "lng", "latlon", "latlong", "geotag", "geolocation"].contains(local)
   }
 }

@@ -141,8 +141,17 @@ final class XMPWriter {
   }
 
   private func fateOfAttribute(_ name: XMLName, at place: Place) -> XMPRules.Fate {
-    if name.uri == XMPNamespace.rdf || name.uri == XMPNamespace.xml || name.uri.isEmpty { return .keep }
-    return place == .description ? rules.fateOfProperty(name) : rules.fate(name)
+    switch name.uri {
+    case XMPNamespace.rdf, XMPNamespace.xml: return .keep
+    // RDF's own, as it was first written. Others without a namespace are properties of careless writers.
+    case "" where ["about", "ID", "nodeID", "resource", "parseType"].contains(name.local): return .keep
+    default: break
+    }
+    switch place {
+    case .outside, .rdf: return rules.rightsOnly && name.uri != XMPNamespace.meta ? .drop : rules.fate(name)
+    case .description: return rules.fateOfProperty(name)
+    case .property: return rules.fate(name)
+    }
   }
 
   // MARK: Writing

@@ -154,6 +154,31 @@ let preview: [UInt8] =
     #expect(!contains(edited, Self.position) && !contains(edited, [0x5A, 0x5A, 0x5A]))
   }
 
+  @Test func positionsInOddPlacesGo() throws {
+    let rationals: [UInt8] = [0x5A, 0x5A, 0x5A]
+    let interoperability = Entry(
+      0xA005, .directory([Entry(1, .ascii("R98")), Entry(2, .rationals(3)), Entry(4, .rationals(3))]))
+    for entry in [
+      Entry(0x8769, .directory([interoperability])), Entry(0x8482, .rationals(6)), Entry(0x85D8, .rationals(16)),
+    ] {
+      let bytes = TIFFBuilder.build([Entry(0x010F, .ascii("A camera")), entry])
+      #expect(contains(try edit(bytes), rationals))
+      let edited = try edit(bytes, stripsGPS: true)
+      #expect(!contains(edited, rationals))
+      #expect(Read(edited)?.bytes(0x010F) == Array("A camera\0".utf8))
+    }
+    // Another value that lies over the position's.
+    var bytes = TIFFBuilder.build([
+      Entry(0x010E, .ascii("a description")), Entry(0x010F, .ascii("A camera")),
+      Entry(0x8825, .directory([Entry(2, .rationals(3))])),
+    ])
+    let start = bytes.count - 24
+    bytes.replaceSubrange(10 + 8..<10 + 12, with: [UInt8(start), 0, 0, 0])
+    let result = try #require(EXIFEditor.edit(bytes, stripsGPS: true))
+    #expect(result.hasDamage && !contains(result.bytes, rationals))
+    #expect(Read(result.bytes)?.entries.keys.sorted() == [0x010F])
+  }
+
   @Test func colorSpaceIsTheOutputs() throws {
     let bytes = camera()
     for (space, number, index) in [

@@ -105,6 +105,15 @@ import Testing
     #expect(stripped.contains("<ext:City>a city</ext:City>") && stripped.contains("ext:CountryCode=\"XX\""))
   }
 
+  /// They are filled in at once: each by itself would move all that follows.
+  @Test func manyNumbers() throws {
+    let count = 50_000
+    let made = try filter(
+      packet(String(repeating: "<tiff:ImageWidth>1</tiff:ImageWidth><e:PixelYDimension/>", count: count)))
+    let pair = "<tiff:ImageWidth>640</tiff:ImageWidth><e:PixelYDimension>48</e:PixelYDimension>"
+    #expect(made.contains(String(repeating: pair, count: count) + "</rdf:Description>"))
+  }
+
   @Test func rightsAlone() throws {
     let text = try filter(
       packet(
@@ -124,6 +133,21 @@ import Testing
       #expect(!text.contains(gone))
     }
     #expect(try filter(packet(attributes: "xmp:Rating=\"5\""), .rights).isEmpty)
+  }
+
+  /// Not RDF as it is meant, but readers show it.
+  @Test func attributesInOddPlaces() throws {
+    let packet = """
+      <x:xmpmeta xmlns:x="adobe:ns:meta/" xmlns:e="http://ns.adobe.com/exif/1.0/" e:UserComment="around"><rdf:RDF \(Self.namespaces)
+      e:UserComment="outside"><rdf:Description about="" Label="bare" GPSLatitude="12,3N" dc:rights="mine"><dc:creator GPSLatitude="12,3N"
+      CameraGPSLon="12,3N" g:point="12,3N" xmlns:g="http://www.georss.org/georss">Ann</dc:creator></rdf:Description></rdf:RDF></x:xmpmeta>
+      """
+    let stripped = try filter(Array(packet.utf8), stripsGPS: true)
+    #expect(!stripped.contains("12,3N"))
+    for kept in ["around", "outside", "bare", "about=\"\"", "mine", "Ann"] { #expect(stripped.contains(kept)) }
+    let rights = try filter(Array(packet.utf8), .rights)
+    for gone in ["around", "outside", "bare"] { #expect(!rights.contains(gone)) }
+    for kept in ["about=\"\"", "mine", "Ann"] { #expect(rights.contains(kept)) }
   }
 
   @Test func regionsHoldOnlyWhereNothingIsTurned() throws {
@@ -162,6 +186,8 @@ import Testing
     "", "no XML", "<a>", "<a b='1' b='2'/>", "<undeclared:a/>", "<a/><b/>",
     "<!DOCTYPE a [<!ENTITY b 'bbbb'>]><a>&b;</a>", "<!DOCTYPE a><a/>", "<a>&unknown;</a>",
     String(repeating: "<a>", count: 100) + String(repeating: "</a>", count: 100),
+    "<a:a xmlns:a='\(String(repeating: "u", count: 2000))'/>",
+    "<a \((0..<5000).map { "a\($0)=''" }.joined(separator: " "))/>",
   ])
   func brokenXMP(text: String) {
     #expect(
