@@ -27,7 +27,9 @@ extension HEIFEncoder {
       MemoryUse("code and tables of libheif and the encoder", format == .heic ? 17 << 19 : 15 << 19),
       MemoryUse("row of tiles", band), MemoryUse("encoder, one tile", encoder),
       MemoryUse("coded data", max(encoding, writing) - band - encoder),
-      MemoryUse("colour conversion", layout.size.width * 8), MemoryUse("ICC profile", settings.iccProfile.count * 3),
+      MemoryUse("colour conversion", layout.size.width * 8),
+      // In our copy and box, in libheif's, and in the file that it puts together, in buffers that double.
+      MemoryUse("ICC profile", settings.iccProfile.count * 6),
     ]
     // Ours, libheif's, and in the file that it puts together, in a buffer that doubles.
     let metadata = settings.metadata.exif.count + settings.metadata.xmp.count
