@@ -109,7 +109,9 @@ static int read_text(cpng_chunks *chunks) {
   const int begun = read_part(chunks, beginning, known);
   if (begun <= 0) return begun;
   if (!cpng_is_metadata(chunks->head + 4, beginning, known)) return skip_rest(chunks);
-  if (chunks->has_data || length > cpng_most_text(&chunks->metadata)) {
+  // A file has one of each kind; each of many could inflate to megabytes.
+  enum { MOST_TEXTS = 32 };
+  if (chunks->has_data || length > cpng_most_text(&chunks->metadata) || chunks->texts++ >= MOST_TEXTS) {
     chunks->has_late_metadata |= chunks->has_data && !chunks->has_tail_metadata;
     chunks->metadata.left_out |= !chunks->has_data;
     return skip_rest(chunks);

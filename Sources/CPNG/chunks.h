@@ -22,6 +22,7 @@ typedef struct {
 
   cpng_metadata metadata;
   bool has_exif, has_late_exif, has_late_metadata;
+  int texts;               // of metadata that were inflated
   bool has_tail_metadata;  // some were found in the file's last bytes
   bool is_animated;
   cpng_color color;

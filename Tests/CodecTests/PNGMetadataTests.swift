@@ -76,6 +76,18 @@ import Testing
     }
   }
 
+  /// Each of thousands could inflate to megabytes.
+  @Test func noMoreThanAFewTexts() throws {
+    let resources = raw("8bim", [1, 2, 3])
+    // So long that they are not found from the file's end.
+    let end = [international(Self.xmp), Chunk("tEXt", [UInt8](repeating: 0, count: 140_000))]
+    for (count, isKept) in [(31, true), (32, false)] {
+      let chunks = [Chunk](repeating: resources, count: count) + end
+      let decoder = try decoder(Self.plain.with(chunks))
+      #expect(try decoder.takeMetadata().isEmpty != isKept && decoder.warnings.isEmpty == isKept)
+    }
+  }
+
   @Test func onlyOnce_andOnlyWhenAskedFor() throws {
     let file = Self.plain.with([Chunk("eXIf", Self.exif), international(Self.xmp)])
     let asked = try decoder(file)
