@@ -79,7 +79,7 @@ public enum ICCProfile {
   }
 
   /// The header and the table of tags of a profile that is whole.
-  private struct Tags {
+  struct Tags {
     private let bytes: [UInt8]
     let size: Int
     private let count: Int

@@ -127,23 +127,9 @@ public struct LightCurve: Sendable, Equatable {
 extension ICCProfile {
   /// The curves of an RGB profile's channels, or of a gray one's, where it has them: profiles of tables alone do not.
   public static func lightCurves(of profile: [UInt8], isGray: Bool) -> [LightCurve]? {
-    let tags = isGray ? ["kTRC"] : ["rTRC", "gTRC", "bTRC"]
-    let curves = tags.compactMap { tag(named: $0, in: profile).flatMap { LightCurve(tag: $0) } }
-    return curves.count == tags.count ? curves : nil
-  }
-
-  private static func tag(named name: String, in profile: [UInt8]) -> ArraySlice<UInt8>? {
-    func number(_ offset: Int) -> Int? {
-      guard offset + 4 <= profile.count else { return nil }
-      return profile[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
-    }
-    guard let count = number(128) else { return nil }
-    for entry in (0..<min(count, 200)).map({ 132 + $0 * 12 }) where entry + 12 <= profile.count {
-      guard profile[entry..<entry + 4].elementsEqual(name.utf8), let offset = number(entry + 4),
-        let bytes = number(entry + 8)
-      else { continue }
-      return offset <= profile.count && bytes <= profile.count - offset ? profile[offset..<offset + bytes] : nil
-    }
-    return nil
+    guard let tags = Tags(profile) else { return nil }
+    let names = isGray ? ["kTRC"] : ["rTRC", "gTRC", "bTRC"]
+    let curves = names.compactMap { tags.element($0).flatMap { LightCurve(tag: profile[$0]) } }
+    return curves.count == names.count ? curves : nil
   }
 }
