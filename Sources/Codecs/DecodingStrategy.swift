@@ -27,6 +27,9 @@ public struct DecodingStrategy: Sendable {
   public var layout: DecodedLayout
   /// Threads that decode at once.
   public var threads: Int
+  /// Rows come while the picture is decoded, on the thread that asks for them: whoever takes them on another one works at the
+  /// same time. Not where all is decoded before the first row, or where the decoder has threads that go on by themselves.
+  public var isStreamed: Bool
   /// Held from the beginning of decoding until the last row.
   public var held: [MemoryUse]
   /// Held beside that until the first rows come, and not any more when they flow.
@@ -38,12 +41,14 @@ public struct DecodingStrategy: Sendable {
   var detail: any Sendable
 
   init(
-    name: String, layout: DecodedLayout, threads: Int = 1, held: [MemoryUse], passing: [MemoryUse] = [],
+    name: String, layout: DecodedLayout, threads: Int = 1, isStreamed: Bool = false, held: [MemoryUse],
+    passing: [MemoryUse] = [],
     spillable: Spillable? = nil, warning: String? = nil, detail: any Sendable = ()
   ) {
     self.name = name
     self.layout = layout
     self.threads = threads
+    self.isStreamed = isStreamed
     self.held = held
     self.passing = passing
     self.spillable = spillable

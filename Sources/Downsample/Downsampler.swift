@@ -72,16 +72,26 @@ public enum Downsampler {
     let encoder = try CodecRegistry.encoder(
       for: request.format, layout: pipeline.encoded, settings: settings, sink: output)
     late.sink = encoder
-    times.resample += watch.lap()
-    while let band = try decoder.nextBand() {
-      try deadline.check()
+    let timed = TimedSink(stages)
+    let decode = { (sink: RowSink) throws(DownsampleError) in
+      var watch = Stopwatch()
+      while let band = try decoder.nextBand() {
+        try deadline.check()
+        times.decode += watch.lap()
+        try band.forEachRow { row, plane throws(DownsampleError) in try sink.write(row, plane: plane) }
+        _ = watch.lap()
+      }
       times.decode += watch.lap()
-      try band.forEachRow { row, plane throws(DownsampleError) in try stages.write(row, plane: plane) }
-      times.resample += watch.lap()
     }
-    times.decode += watch.lap()
-    try stages.finish()
-    times.resample += watch.lap() - late.elapsed
+    times.resample += watch.lap()
+    if plan.overlaps {
+      try RowRelay.run(planes: decoded.planes.map(\.layout), decode: decode, to: timed)
+    } else {
+      try decode(timed)
+    }
+    try timed.finish()
+    watch = Stopwatch()
+    times.resample += timed.elapsed - late.elapsed
     times.encode = late.elapsed
     try deadline.check()
     try output.commit()
@@ -195,6 +205,27 @@ extension DecodedBand {
         }
       }
     }
+  }
+}
+
+/// Times the stages that follow, on whichever thread they run.
+private final class TimedSink: RowSink {
+  private let next: RowSink
+  /// Nanoseconds.
+  private(set) var elapsed = 0
+
+  init(_ next: RowSink) { self.next = next }
+
+  func write(_ row: UnsafeRawPointer, plane: Int) throws(DownsampleError) {
+    let watch = Stopwatch()
+    try next.write(row, plane: plane)
+    elapsed += watch.elapsed
+  }
+
+  func finish() throws(DownsampleError) {
+    let watch = Stopwatch()
+    try next.finish()
+    elapsed += watch.elapsed
   }
 }
 

@@ -41,7 +41,7 @@ public struct Request: Sendable {
   public var stripsGPS: Bool
   /// What there is of a damaged picture is made, with warnings, instead of refusing it.
   public var salvages: Bool
-  /// Threads that may decode at once, 1 to 64. A plan takes fewer where that saves needed memory.
+  /// Threads that may work at once, 1 to 64. A plan takes fewer where that saves needed memory.
   public var threads: Int
   /// What the process may hold, in all.
   public var memory: MemoryBudget

@@ -36,7 +36,8 @@ struct JPEGPlanner: DecodingPlanner {
     let packed = file.multi_scan ? ", packed coefficients" : ""
     return DecodingStrategy(
       name: "inverse DCT at \(eighths)/8, \(isPlanar ? "planes" : "interleaved")\(packed)", layout: layout(eighths),
-      held: memory.held, spillable: file.multi_scan ? memory.coefficients(fileBytes: fileBytes) : nil, warning: warning,
+      isStreamed: true, held: memory.held, spillable: file.multi_scan ? memory.coefficients(fileBytes: fileBytes) : nil,
+      warning: warning,
       detail: Detail(eighths: eighths, libraryBytes: memory.libraryBytes))
   }
 

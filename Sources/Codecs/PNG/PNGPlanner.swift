@@ -9,7 +9,8 @@ struct PNGPlanner: DecodingPlanner {
 
   func strategies(target: PixelSize, threads: Int, isLinear: Bool) -> [DecodingStrategy] {
     let byRow = DecodingStrategy(
-      name: file.interlaced ? "interlaced, pass by pass" : "row by row", layout: layout, held: held)
+      name: file.interlaced ? "interlaced, pass by pass" : "row by row", layout: layout,
+      isStreamed: true, held: held)
     guard file.interlaced && salvages else { return [byRow] }
     // What is missing of later passes can be made of the earlier ones where these are still there.
     var whole = layout

@@ -37,7 +37,7 @@ public struct Plan: Sendable {
   public let format: OutputFormat
   /// How the picture is decoded, for people.
   public let strategy: String
-  /// Threads that decode at once.
+  /// Threads that work at once.
   public let threads: Int
   /// What goes to a temporary file rather than into memory, in bytes, as far as it can be foreseen.
   public let spilledBytes: Int
@@ -64,6 +64,8 @@ public struct Plan: Sendable {
 
   /// How the decoder is to go about it.
   let decoding: DecodingStrategy
+  /// Whether the picture is decoded on one thread while another resamples and encodes.
+  let overlaps: Bool
   /// Whether a higher ceiling would help: not where the control group or the machine is what limits.
   let isLimitedByCeiling: Bool
 

@@ -46,12 +46,12 @@ struct Planner {
     let (best, ladder) = choose(maxPixelSize)
     let fits = ladder.last!.fits
     return Plan(
-      outputSize: best.outputSize, format: request.format, strategy: best.strategy.name, threads: best.strategy.threads,
+      outputSize: best.outputSize, format: request.format, strategy: best.strategy.name, threads: best.threads,
       spilledBytes: best.spilled, stages: best.stages, residentBytes: memory.resident, addedBytes: best.added,
       predictedPeakBytes: peak(best), limitBytes: limit, availableBytes: memory.available, fits: fits,
       ladder: ladder, largestFittingSize: fits ? nil : largestFitting(below: maxPixelSize),
       warnings: warnings + [best.strategy.warning].compactMap { $0 } + best.warnings, decoding: best.strategy,
-      isLimitedByCeiling: memory.isLimitedByCeiling)
+      overlaps: best.overlaps, isLimitedByCeiling: memory.isLimitedByCeiling)
   }
 
   private func peak(_ candidate: Candidate) -> Int { max(memory.peak, memory.resident + candidate.added) }
@@ -61,48 +61,64 @@ struct Planner {
   /// One way to make the picture, with what it adds to the resident memory.
   private struct Candidate {
     var strategy: DecodingStrategy
+    /// Decoding has a thread of its own.
+    var overlaps: Bool
     var outputSize: PixelSize
     var stages: [Plan.Stage]
     var added: Int
     var spilled: Int
     /// Of its pipeline.
     var warnings: [String]
+
+    var threads: Int { strategy.threads + (overlaps ? 1 : 0) }
   }
 
   /// The first way of the ladder that fits, or the one that needs least; and what was considered.
   private func choose(_ maxPixelSize: Int) -> (Candidate, [Plan.Rung]) {
     var ladder: [Plan.Rung] = []
     var least: Candidate?
-    for candidate in candidates(maxPixelSize) {
+    let fitting = firstCandidate(maxPixelSize) { candidate in
       let fits = candidate.added <= memory.available
       ladder.append(
         Plan.Rung(
-          strategy: candidate.strategy.name, threads: candidate.strategy.threads, spilledBytes: candidate.spilled,
+          strategy: candidate.strategy.name, threads: candidate.threads, spilledBytes: candidate.spilled,
           predictedPeakBytes: peak(candidate), fits: fits))
-      if fits { return (candidate, ladder) }
       if least.map({ candidate.added < $0.added }) ?? true { least = candidate }
+      return fits
     }
-    return (least!, ladder)
+    return (fitting ?? least!, ladder)
   }
 
-  /// Fewer threads, spilling, a stronger pre-shrink: in this order.
-  private func candidates(_ maxPixelSize: Int) -> [Candidate] {
+  /// The first that is accepted, in this order: fewer threads, spilling, a stronger pre-shrink.
+  private func firstCandidate(_ maxPixelSize: Int, where accepts: (Candidate) -> Bool) -> Candidate? {
     let target = header.size.fitted(to: maxPixelSize).oriented(by: header.orientation)
-    let ways = decoding.strategies(target: target, threads: request.threads, isLinear: request.isLinear)
-    return ways.flatMap { strategy in
-      let whole = candidate(strategy, maxPixelSize)
-      guard let spillable = strategy.spillable, whole.added > memory.available, memory.canSpill() else {
-        return [whole]
+    for strategy in decoding.strategies(target: target, threads: request.threads, isLinear: request.isLinear) {
+      if gainsByOverlap(strategy) {
+        let overlapped = candidate(strategy, maxPixelSize, overlaps: true)
+        if accepts(overlapped) { return overlapped }
       }
+      let whole = candidate(strategy, maxPixelSize)
+      if accepts(whole) { return whole }
+      guard let spillable = strategy.spillable, whole.added > memory.available, memory.canSpill() else { continue }
       // What is left for it beside everything else.
       var spilling = strategy
       spilling.spillable!.share = min(
         spillable.wanted, max(spillable.least, memory.available - (whole.added - spillable.wanted)))
-      return [whole, candidate(spilling, maxPixelSize)]
+      let spilled = candidate(spilling, maxPixelSize)
+      if accepts(spilled) { return spilled }
     }
+    return nil
   }
 
-  private func candidate(_ strategy: DecodingStrategy, _ maxPixelSize: Int) -> Candidate {
+  /// Below this, in decoded samples, starting a thread costs about what it gains (docs/performance.md).
+  private static let leastOverlapped = 1 << 20
+
+  private func gainsByOverlap(_ strategy: DecodingStrategy) -> Bool {
+    guard strategy.isStreamed && request.threads > strategy.threads else { return false }
+    return strategy.layout.planes.reduce(0) { $0 + $1.layout.samplesPerRow * $1.layout.height } >= Self.leastOverlapped
+  }
+
+  private func candidate(_ strategy: DecodingStrategy, _ maxPixelSize: Int, overlaps: Bool = false) -> Candidate {
     let pipeline = Pipeline(
       header: header, decoded: strategy.layout, maxPixelSize: maxPixelSize, request: request)
     var stages = [Plan.Stage(name: "code and tables", bytes: Self.codeBytes, phase: .throughout)]
@@ -111,6 +127,9 @@ struct Planner {
     }
     add(strategy.held, .throughout)
     if let spillable = strategy.spillable { add([MemoryUse(spillable.name, spillable.share)], .throughout) }
+    if overlaps {
+      add([MemoryUse("decoding ahead", RowRelay.byteCount(planes: strategy.layout.planes.map(\.layout)))], .throughout)
+    }
     add(strategy.passing, .beforeRows)
     add(pipeline.memory, .rows)
     let settings = request.encoderSettings(for: pipeline, metadata: metadata)
@@ -121,7 +140,7 @@ struct Planner {
     }
     let (added, isTooMuch) = total(.throughout).addingReportingOverflow(max(total(.beforeRows), total(.rows)))
     return Candidate(
-      strategy: strategy, outputSize: pipeline.encoded.size, stages: stages,
+      strategy: strategy, overlaps: overlaps, outputSize: pipeline.encoded.size, stages: stages,
       // Half of what can be counted is more than any machine has, and leaves room for sums.
       added: isTooMuch ? .max / 2 : min(added, .max / 2),
       spilled: strategy.spillable.map { $0.wanted - $0.share } ?? 0, warnings: pipeline.warnings)
@@ -139,7 +158,7 @@ struct Planner {
   private func largestFitting(below maxPixelSize: Int) -> Int? {
     // What is resident differs from run to run: the next one should fit too.
     let available = memory.available - Self.residentNoise
-    func fits(_ side: Int) -> Bool { candidates(side).contains { $0.added <= available } }
+    func fits(_ side: Int) -> Bool { firstCandidate(side) { $0.added <= available } != nil }
     var low = 0
     var high = min(maxPixelSize, header.size.longEdge)
     while high - low > 1 {

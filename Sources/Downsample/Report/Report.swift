@@ -23,7 +23,8 @@ public struct Report: Sendable {
     public var isSalvaged: Bool
   }
 
-  /// Nanoseconds of wall time, of this thread.
+  /// Nanoseconds of wall time, of the thread that does the work. Where decoding has a thread of its own, it is done beside
+  /// resampling and encoding, and their sum is more than the total.
   public struct Times: Sendable {
     /// Until the header was read.
     public var header = 0

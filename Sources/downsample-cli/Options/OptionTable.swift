@@ -87,7 +87,7 @@ enum OptionTable {
     ) { $0.overBudget = $1 },
     .number(
       "--threads", range: Request.threadRange, commands: [.make, .plan],
-      help: "The most threads that decode at once. Default: as many as there are processors, 4 at most."
+      help: "The most threads that work at once. Default: as many as there are processors, 4 at most."
     ) { $0.threads = $1 },
     .text(
       "--deadline", "TIME", commands: [.make],
