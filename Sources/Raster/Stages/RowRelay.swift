@@ -177,10 +177,10 @@ public final class RowRelay {
 
   private func giveRows(to next: RowSink) throws(DownsampleError) {
     var taken = 0
-    while waitForBlock(taken) {
+    while let rowCount = waitForBlock(taken) {
       let slot = taken % Self.blockCount
       var row = UnsafeRawPointer(blocks.bytes + slot * blockBytes)
-      for i in 0..<rowCounts[slot] {
+      for i in 0..<rowCount {
         let plane = Int(planes[slot * Self.mostRowsPerBlock + i])
         try next.write(row, plane: plane)
         row += strides[plane]
@@ -193,11 +193,12 @@ public final class RowRelay {
     }
   }
 
-  private func waitForBlock(_ index: Int) -> Bool {
+  /// The rows of the block, nil at the end.
+  private func waitForBlock(_ index: Int) -> Int? {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     while handedOver == index && !isOver { pthread_cond_wait(changed, lock) }
-    return handedOver > index
+    return handedOver > index ? rowCounts[index % Self.blockCount] : nil
   }
 
   private func stop() {
