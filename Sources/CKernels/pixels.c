@@ -102,29 +102,3 @@ void ck_cmyk_u8(const uint8_t *in, size_t pixels, int inverted, uint8_t *out) {
     for (size_t c = 0; c < 3; c++) out[3 * i + c] = (uint8_t)(((in[4 * i + c] ^ flip) * k + 127) / 255);
   }
 }
-
-CK_INLINE void turn(const uint8_t *rows, size_t stride, size_t count, size_t pixels, size_t bytes, uint8_t *out,
-                    ptrdiff_t along, ptrdiff_t across) {
-  // Column by column, in blocks whose rows stay in the cache: what is written is then whole cache lines.
-  const size_t block = 64;
-  for (size_t first = 0; first < pixels; first += block) {
-    const size_t end = pixels - first < block ? pixels : first + block;
-    for (size_t x = first; x < end; x++)
-      for (size_t r = 0; r < count; r++)
-        memcpy(out + (ptrdiff_t)x * along + (ptrdiff_t)r * across, rows + r * stride + x * bytes, bytes);
-  }
-}
-
-void ck_turn(const void *rows, size_t stride, size_t count, size_t pixels, size_t bytes, void *out, ptrdiff_t along,
-             ptrdiff_t across) {
-  // A copy of a size known to the compiler is one move.
-  switch (bytes) {
-    case 1: turn(rows, stride, count, pixels, 1, out, along, across); break;
-    case 2: turn(rows, stride, count, pixels, 2, out, along, across); break;
-    case 3: turn(rows, stride, count, pixels, 3, out, along, across); break;
-    case 4: turn(rows, stride, count, pixels, 4, out, along, across); break;
-    case 6: turn(rows, stride, count, pixels, 6, out, along, across); break;
-    case 8: turn(rows, stride, count, pixels, 8, out, along, across); break;
-    default: turn(rows, stride, count, pixels, bytes, out, along, across); break;
-  }
-}

@@ -149,7 +149,7 @@ import Testing
     let inputs = Inputs()
     defer { inputs.free() }
     for pixels in [1, 2, 3, 63, 64, 65, 130, 200] {
-      for (bytes, count) in [(1, 64), (1, 7), (2, 5), (3, 64), (4, 3), (5, 2), (6, 1), (7, 2), (8, 9)] {
+      for (bytes, count) in [(1, 64), (1, 7), (1, 21), (2, 5), (3, 64), (4, 3), (5, 2), (6, 1), (7, 2), (8, 9)] {
         let stride = pixels * bytes + 3
         let rows = noise.samples(stride * (count - 1) + pixels * bytes, of: UInt8.self)
         for turns in [false, true] {

@@ -56,6 +56,7 @@
 #include "../../Sources/CKernels/horizontal.c"
 #include "../../Sources/CKernels/pixels.c"
 #include "../../Sources/CKernels/tone.c"
+#include "../../Sources/CKernels/turn.c"
 #include "../../Sources/CKernels/vertical.c"
 
 const kernel_table VARIANT_RENAME(kernels, VARIANT) = KERNEL_TABLE(VARIANT_NAME);
