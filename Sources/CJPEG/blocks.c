@@ -1,20 +1,10 @@
-#include "blocks.h"
+#include "variants.h"
 
-#include <stdbool.h>
-#include <string.h>
-
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-#define HAS_X86 1
-#include <immintrin.h>
-#else
-#define HAS_X86 0
+#if CJPEG_HAS_X86
+#include <emmintrin.h>
 #endif
 
-// A block: a byte with a bit for each row (of 8 coefficients in natural order) that is not all zero; these rows' bytes, a bit for
-// each coefficient that is not zero; for the kept ones of them half a byte each, -8 to 7, where 0 says that the value is
-// too large and follows; these values, a byte each. Bit 0 of the first row stands for the first coefficient, which is not
-// here: it is set when the large values are two bytes each.
-enum { WIDE = 1, ESCAPE_DC = 0x80 };
+enum { ESCAPE_DC = 0x80 };
 
 static int bit_count(uint64_t bits) { return __builtin_popcountll(bits); }
 
@@ -22,7 +12,7 @@ static int bit_count(uint64_t bits) { return __builtin_popcountll(bits); }
 
 static uint64_t nonzero_mask(const int16_t *block) {
   uint64_t mask = 0;
-#if HAS_X86
+#if CJPEG_HAS_X86
   const __m128i zero = _mm_setzero_si128();
   for (int i = 0; i < 64; i += 16) {
     const __m128i low = _mm_loadu_si128((const __m128i *)(block + i));
@@ -30,6 +20,15 @@ static uint64_t nonzero_mask(const int16_t *block) {
     // Saturation keeps what is not zero so.
     const unsigned zeros = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_packs_epi16(low, high), zero));
     mask |= (uint64_t)(~zeros & 0xFFFF) << i;
+  }
+#elif __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  const uint64_t most = 0x7FFF7FFF7FFF7FFF;
+  for (int i = 0; i < 64; i += 4) {
+    uint64_t four;
+    memcpy(&four, block + i, sizeof four);
+    // The highest bit of each that is not zero, then these four bits side by side.
+    const uint64_t bits = (((four & most) + most) | four) >> 15 & 0x0001000100010001;
+    mask |= bits * 0x0001000200040008 >> 48 << i;
   }
 #else
   for (int i = 0; i < 64; i++) mask |= (uint64_t)(block[i] != 0) << i;
@@ -62,191 +61,188 @@ static const uint8_t *unpack_mask(const uint8_t *in, uint64_t *mask) {
   return in;
 }
 
-// With large values in one byte each, or NULL when that is too little.
-static uint8_t *pack_values(uint8_t *out, const int16_t *block, uint64_t mask, bool is_wide) {
-  uint8_t *large = out + (bit_count(mask) + 1) / 2;
-  unsigned pending = 0;
-  bool is_odd = false;
-  for (; mask; mask &= mask - 1) {
-    const int value = block[__builtin_ctzll(mask)];
-    unsigned half = (unsigned)value & 15;
-    if (value < -8 || value > 7) {
-      half = 0;
-      if (value != (int8_t)value && !is_wide) return NULL;
+// Half bytes to and from whole ones, eight at a time.
+static void join_halves(uint8_t *out, const uint8_t *halves) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  uint64_t bits;
+  memcpy(&bits, halves, sizeof bits);
+  bits = (bits | bits >> 4) & 0x00FF00FF00FF00FF;
+  bits = (bits | bits >> 8) & 0x0000FFFF0000FFFF;
+  const uint32_t joined = (uint32_t)(bits | bits >> 16);
+  memcpy(out, &joined, sizeof joined);
+#else
+  for (int i = 0; i < 4; i++) out[i] = (uint8_t)(halves[2 * i] | halves[2 * i + 1] << 4);
+#endif
+}
+
+static void split_halves(uint8_t *halves, const uint8_t *in) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  uint32_t joined;
+  memcpy(&joined, in, sizeof joined);
+  uint64_t bits = joined;
+  bits = (bits | bits << 16) & 0x0000FFFF0000FFFF;
+  bits = (bits | bits << 8) & 0x00FF00FF00FF00FF;
+  bits = (bits | bits << 4) & 0x0F0F0F0F0F0F0F0F;
+  memcpy(halves, &bits, sizeof bits);
+#else
+  for (int i = 0; i < 8; i++) halves[i] = in[i / 2] >> i % 2 * 4 & 15;
+#endif
+}
+
+static bool is_large(int value) { return (unsigned)(value + 8) > 15; }
+
+static uint8_t *pack_wide_block(uint8_t *out, const int16_t *block, uint64_t mask, uint64_t values) {
+  out = pack_mask(out, mask | CJPEG_WIDE);
+  const int count = bit_count(values);
+  uint8_t *large = out + (count + 1) / 2;
+  memset(out, 0, (size_t)(large - out));
+  for (int i = 0; values; values &= values - 1, i++) {
+    const int value = block[__builtin_ctzll(values)];
+    if (is_large(value)) {
       *large++ = (uint8_t)value;
-      if (is_wide) *large++ = (uint8_t)(value >> 8);
-    }
-    if (is_odd) {
-      *out++ = (uint8_t)(pending | half << 4);
+      *large++ = (uint8_t)(value >> 8);
     } else {
-      pending = half;
+      out[i / 2] |= (uint8_t)((value & 15) << i % 2 * 4);
     }
-    is_odd = !is_odd;
   }
-  if (is_odd) *out = (uint8_t)pending;
   return large;
 }
 
-static uint8_t *pack_block(uint8_t *out, const int16_t *block, uint64_t kept) {
-  const uint64_t mask = nonzero_mask(block) & ~(uint64_t)WIDE;
-  uint8_t *end = pack_values(pack_mask(out, mask), block, mask & kept, false);
-  return end ? end : pack_values(pack_mask(out, mask | WIDE), block, mask & kept, true);
+// Which values are large nobody can foresee, nor how many there are: branches on that cost more than bytes that are written
+// in vain.
+uint8_t *cjpeg_pack_block(uint8_t *out, const int16_t *block, uint64_t kept, uint64_t *any) {
+  enum { STEP = 16 };
+  const uint64_t mask = nonzero_mask(block) & ~(uint64_t)CJPEG_WIDE, values = mask & kept;
+  *any |= mask;
+  uint8_t halves[64] = {0}, large[64];
+  size_t count = 0, large_count = 0;
+  bool is_wide = false;
+  for (uint64_t rest = values; rest; rest &= rest - 1) {
+    const int value = block[__builtin_ctzll(rest)];
+    const unsigned is_beside = is_large(value);
+    halves[count++] = (uint8_t)((unsigned)value & 15 & (is_beside - 1));
+    large[large_count] = (uint8_t)value;
+    large_count += is_beside;
+    is_wide |= value != (int8_t)value;
+  }
+  if (is_wide) return pack_wide_block(out, block, mask, values);
+  out = pack_mask(out, mask);
+  for (size_t i = 0; i < count; i += STEP) {
+    join_halves(out + i / 2, halves + i);
+    join_halves(out + i / 2 + STEP / 4, halves + i + STEP / 2);
+  }
+  out += (count + 1) / 2;
+  memcpy(out, large, STEP);
+  for (size_t i = STEP; i < large_count; i++) out[i] = large[i];
+  return out + large_count;
 }
 
-static const uint8_t *unpack_block(const uint8_t *in, int16_t *block, uint64_t kept) {
-  memset(block, 0, sizeof(cjpeg_block));
-  uint64_t mask;
-  in = unpack_mask(in, &mask);
-  const bool is_wide = mask & WIDE;
-  mask &= ~(uint64_t)WIDE;
+static const uint8_t *unpack_wide_block(const uint8_t *in, int16_t *block, uint64_t mask, uint64_t kept) {
   for (uint64_t rest = mask & ~kept; rest; rest &= rest - 1) block[__builtin_ctzll(rest)] = 1;
   mask &= kept;
   const uint8_t *large = in + (bit_count(mask) + 1) / 2;
-  bool is_odd = false;
-  for (; mask; mask &= mask - 1) {
-    const int half = is_odd ? *in++ >> 4 : *in & 15;
-    is_odd = !is_odd;
-    int value = (half ^ 8) - 8;
-    if (half == 0) {
-      value = is_wide ? (int16_t)(large[0] | large[1] << 8) : (int8_t)large[0];
-      large += is_wide ? 2 : 1;
-    }
-    block[__builtin_ctzll(mask)] = (int16_t)value;
+  for (int i = 0; mask; mask &= mask - 1, i++) {
+    const int half = in[i / 2] >> i % 2 * 4 & 15;
+    block[__builtin_ctzll(mask)] = (int16_t)(half == 0 ? large[0] | large[1] << 8 : (half ^ 8) - 8);
+    large += half == 0 ? 2 : 0;
   }
   return large;
 }
 
-static uint8_t *pack_plain(uint8_t *out, const cjpeg_block *blocks, size_t count, uint64_t kept) {
-  for (size_t i = 0; i < count; i++) out = pack_block(out, blocks[i], kept);
+const uint8_t *cjpeg_unpack_block(const uint8_t *in, int16_t *block, uint64_t kept) {
+  memset(block, 0, sizeof(cjpeg_block));
+  uint64_t mask;
+  in = unpack_mask(in, &mask);
+  if (mask & CJPEG_WIDE) return unpack_wide_block(in, block, mask & ~(uint64_t)CJPEG_WIDE, kept);
+  const int count = bit_count(mask & kept);
+  const uint8_t *large = in + (count + 1) / 2;
+  uint8_t halves[64];
+  for (int i = 0; i < count; i += 16) {
+    split_halves(halves + i, in + i / 2);
+    split_halves(halves + i + 8, in + i / 2 + 4);
+  }
+  const uint8_t *half = halves;
+  for (uint64_t rest = mask; rest; rest &= rest - 1) {
+    const int place = __builtin_ctzll(rest);
+    const int is_kept = kept >> place & 1, is_beside = is_kept & (*half == 0);
+    const int small = is_kept ? (*half ^ 8) - 8 : 1, value = (int8_t)*large;
+    block[place] = (int16_t)(is_beside ? value : small);
+    half += is_kept;
+    large += is_beside;
+  }
+  return large;
+}
+
+static uint8_t *pack_plain(uint8_t *out, const cjpeg_block *blocks, size_t count, uint64_t kept, uint64_t *any) {
+  for (size_t i = 0; i < count; i++) out = cjpeg_pack_block(out, blocks[i], kept, any);
   return out;
 }
 
-static void unpack_plain(const uint8_t *in, cjpeg_block *blocks, size_t count, uint64_t kept) {
-  for (size_t i = 0; i < count; i++) in = unpack_block(in, blocks[i], kept);
+static void unpack_plain(cjpeg_parts parts, cjpeg_block *blocks, size_t count, uint64_t kept) {
+  const uint8_t *in = parts.starts[0];
+  for (size_t i = 0; i < count; i++) in = cjpeg_unpack_block(in, blocks[i], kept);
 }
 
-#if HAS_X86
+// MARK: Variants
 
-// MARK: With byte compression
-
-#define VBMI2 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi2,bmi,bmi2,popcnt")))
-
-// A byte of ones for each bit.
-VBMI2 static inline uint64_t spread(unsigned bits) { return _pdep_u64(bits, 0x0101010101010101) * 255; }
-
-VBMI2 static inline uint8_t *pack_mask_vbmi2(uint8_t *out, uint64_t mask) {
-  const __m128i zeros = _mm_cmpeq_epi8(_mm_cvtsi64_si128((long long)mask), _mm_setzero_si128());
-  const unsigned rows = ~(unsigned)_mm_movemask_epi8(zeros) & 255;
-  const uint64_t bytes = _pext_u64(mask, spread(rows));
-  *out = (uint8_t)rows;
-  memcpy(out + 1, &bytes, sizeof bytes);
-  return out + 1 + _mm_popcnt_u32(rows);
-}
-
-VBMI2 static inline const uint8_t *unpack_mask_vbmi2(const uint8_t *in, uint64_t *mask) {
-  const unsigned rows = *in;
-  uint64_t bytes;
-  memcpy(&bytes, in + 1, sizeof bytes);
-  *mask = _pdep_u64(bytes, spread(rows));
-  return in + 1 + _mm_popcnt_u32(rows);
-}
-
-VBMI2 static uint8_t *pack_vbmi2(uint8_t *out, const cjpeg_block *blocks, size_t count, uint64_t kept) {
-  const __m512i fifteen = _mm512_set1_epi8(15);
-  for (size_t i = 0; i < count; i++) {
-    // Without the first coefficient, which may be large.
-    const __m512i low = _mm512_maskz_loadu_epi16(~(__mmask32)1, blocks[i]), high = _mm512_loadu_si512(blocks[i] + 32);
-    const __m256i low_bytes = _mm512_cvtsepi16_epi8(low), high_bytes = _mm512_cvtsepi16_epi8(high);
-    const __m512i bytes = _mm512_inserti64x4(_mm512_castsi256_si512(low_bytes), high_bytes, 1);
-    const uint64_t mask = _mm512_test_epi8_mask(bytes, bytes);
-    const __mmask32 outside = _mm512_cmpneq_epi16_mask(low, _mm512_cvtepi8_epi16(low_bytes)) |
-                              _mm512_cmpneq_epi16_mask(high, _mm512_cvtepi8_epi16(high_bytes));
-    if (outside) {
-      out = pack_block(out, blocks[i], kept);
-      continue;
-    }
-    const uint64_t rest = mask & kept;
-    out = pack_mask_vbmi2(out, mask);
-    const __m512i values = _mm512_maskz_compress_epi8(rest, bytes);
-    const __m512i shifted = _mm512_add_epi8(values, _mm512_set1_epi8(8));
-    const __mmask64 large = _mm512_test_epi8_mask(shifted, _mm512_set1_epi8((char)0xF0));
-    const __m512i half = _mm512_and_si512(_mm512_maskz_mov_epi8(~large, values), fifteen);
-    const __m512i pairs = _mm512_or_si512(half, _mm512_srli_epi16(half, 4));
-    _mm256_storeu_si256((__m256i *)out, _mm512_cvtepi16_epi8(pairs));
-    out += (_mm_popcnt_u64(rest) + 1) / 2;
-    _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(large, values));
-    out += _mm_popcnt_u64(large);
-  }
-  return out;
-}
-
-VBMI2 static void unpack_vbmi2(const uint8_t *in, cjpeg_block *blocks, size_t count, uint64_t kept) {
-  const __m512i eight = _mm512_set1_epi8(8);
-  for (size_t i = 0; i < count; i++) {
-    uint64_t mask;
-    const uint8_t *const start = in;
-    in = unpack_mask_vbmi2(in, &mask);
-    if (mask & WIDE) {
-      in = unpack_block(start, blocks[i], kept);
-      continue;
-    }
-    const uint64_t rest = mask & kept;
-    const unsigned number = (unsigned)_mm_popcnt_u64(rest);
-    const __m512i words = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)in));
-    const __m512i half = _mm512_and_si512(_mm512_or_si512(words, _mm512_slli_epi16(words, 4)), _mm512_set1_epi8(15));
-    in += (number + 1) / 2;
-    const __mmask64 large = _mm512_testn_epi8_mask(half, half) & _bzhi_u64(~0ULL, number);
-    const __m512i small = _mm512_sub_epi8(_mm512_xor_si512(half, eight), eight);
-    const __m512i values = _mm512_mask_expand_epi8(small, large, _mm512_loadu_si512(in));
-    in += _mm_popcnt_u64(large);
-    const __m512i placed = _mm512_mask_expand_epi8(_mm512_maskz_set1_epi8(mask & ~kept, 1), rest, values);
-    _mm512_storeu_si512(blocks[i], _mm512_cvtepi8_epi16(_mm512_castsi512_si256(placed)));
-    _mm512_storeu_si512(blocks[i] + 32, _mm512_cvtepi8_epi16(_mm512_extracti64x4_epi64(placed, 1)));
-  }
-}
-
+cjpeg_blocks_variant cjpeg_blocks_best(void) {
+#if CJPEG_HAS_X86
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("popcnt")) return CJPEG_BLOCKS_PLAIN;
+  if (__builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("bmi2") &&
+      __builtin_cpu_supports("bmi"))
+    return CJPEG_BLOCKS_VBMI2;
+  return CJPEG_BLOCKS_AVX2;
+#else
+  return CJPEG_BLOCKS_PLAIN;
 #endif
+}
+
+static cjpeg_packer *packer_of(cjpeg_blocks_variant variant) {
+  switch (variant) {
+#if CJPEG_HAS_X86
+    case CJPEG_BLOCKS_VBMI2: return cjpeg_pack_vbmi2;
+    case CJPEG_BLOCKS_AVX2: return cjpeg_pack_avx2;
+#endif
+    default: return pack_plain;
+  }
+}
+
+static cjpeg_unpacker *unpacker_of(cjpeg_blocks_variant variant) {
+  switch (variant) {
+#if CJPEG_HAS_X86
+    case CJPEG_BLOCKS_VBMI2: return cjpeg_unpack_vbmi2;
+    case CJPEG_BLOCKS_AVX2: return cjpeg_unpack_avx2;
+#endif
+    default: return unpack_plain;
+  }
+}
 
 // MARK: Rows
 
-cjpeg_blocks_variant cjpeg_blocks_best(void) {
-#if HAS_X86
-  if (__builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("bmi2") &&
-      __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt"))
-    return CJPEG_BLOCKS_VBMI2;
-#endif
-  return CJPEG_BLOCKS_PLAIN;
-}
-
-// Of all blocks together: whether any coefficient but the first is not zero.
-static bool has_ac(const cjpeg_block *blocks, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    if (nonzero_mask(blocks[i]) & ~(uint64_t)1) return true;
-  }
-  return false;
-}
-
+// The header says where the parts begin, but the first.
 uint8_t *cjpeg_pack_ac(cjpeg_blocks_variant variant, uint8_t *out, const cjpeg_block *blocks, size_t count, uint64_t kept) {
-  if (!has_ac(blocks, count)) return out;
-#if HAS_X86
-  if (variant == CJPEG_BLOCKS_VBMI2) return pack_vbmi2(out, blocks, count, kept);
-#else
-  (void)variant;
-#endif
-  return pack_plain(out, blocks, count, kept);
+  cjpeg_packer *const pack = packer_of(variant);
+  const cjpeg_parts parts = {.length = (count + CJPEG_PARTS - 1) / CJPEG_PARTS};
+  uint8_t *end = out + CJPEG_PACKED_AC_HEADER;
+  uint64_t any = 0;
+  for (size_t part = 0; part < CJPEG_PARTS; part++) {
+    const uint32_t start = (uint32_t)(end - out);
+    if (part > 0) memcpy(out + (part - 1) * sizeof start, &start, sizeof start);
+    const size_t length = cjpeg_part_length(&parts, part, count);
+    if (length > 0) end = pack(end, blocks + part * parts.length, length, kept, &any);
+  }
+  return any ? end : out;
 }
 
 void cjpeg_unpack_ac(cjpeg_blocks_variant variant, const uint8_t *in, cjpeg_block *blocks, size_t count, uint64_t kept) {
-#if HAS_X86
-  if (variant == CJPEG_BLOCKS_VBMI2) {
-    unpack_vbmi2(in, blocks, count, kept);
-    return;
+  cjpeg_parts parts = {.starts = {in + CJPEG_PACKED_AC_HEADER}, .length = (count + CJPEG_PARTS - 1) / CJPEG_PARTS};
+  for (size_t part = 1; part < CJPEG_PARTS; part++) {
+    uint32_t start;
+    memcpy(&start, in + (part - 1) * sizeof start, sizeof start);
+    parts.starts[part] = in + start;
   }
-#else
-  (void)variant;
-#endif
-  unpack_plain(in, blocks, count, kept);
+  unpacker_of(variant)(parts, blocks, count, kept);
 }
 
 // Differences from the block before, a byte each; a larger one's block has the value itself after ESCAPE_DC.

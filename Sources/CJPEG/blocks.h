@@ -9,15 +9,16 @@ typedef int16_t cjpeg_block[64];
 
 enum {
   CJPEG_PACKED_AC_MOST = 1 + 8 + 32 + 63 * 2,  // bytes of one block
+  CJPEG_PACKED_AC_HEADER = 3 * 4,              // bytes before a row's blocks
   CJPEG_PACKED_DC_MOST = 3,
   CJPEG_PACKED_PADDING = 64,  // bytes past the end of packed data that packing may write and unpacking may read
 };
 
-/// Which code does the work: plain C, or AVX-512 that compresses bytes. Both make the same bytes. Gathering bits by BMI2 was
-/// tried: no faster than plain C.
-typedef enum { CJPEG_BLOCKS_PLAIN, CJPEG_BLOCKS_VBMI2 } cjpeg_blocks_variant;
+/// Which code does the work: plain C, AVX2, or AVX-512 that compresses bytes; each is faster than those before it. All make
+/// the same bytes.
+typedef enum { CJPEG_BLOCKS_PLAIN, CJPEG_BLOCKS_AVX2, CJPEG_BLOCKS_VBMI2 } cjpeg_blocks_variant;
 
-/// The best that this processor can run.
+/// The best that this processor can run; it can run those before it, too.
 cjpeg_blocks_variant cjpeg_blocks_best(void);
 
 /// Packs all coefficients but the first of each block: those of `kept` (bit i: coefficient i in natural order) with their

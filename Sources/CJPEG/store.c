@@ -308,7 +308,7 @@ void cjpeg_store_realize(j_common_ptr info) {
                           array->most_accessed * (sizeof *array->slots + sizeof *array->rows);
     if (array->blocks_per_row > longest) longest = array->blocks_per_row;
   }
-  store->scratch_bytes = longest * CJPEG_PACKED_AC_MOST + CJPEG_PACKED_PADDING;
+  store->scratch_bytes = CJPEG_PACKED_AC_HEADER + longest * CJPEG_PACKED_AC_MOST + CJPEG_PACKED_PADDING;
   store->scratch = map(info, store->scratch_bytes);
   store->fixed_bytes += store->scratch_bytes;
   if (store->fixed_bytes > store->limits.store_bytes)
@@ -333,7 +333,8 @@ static void unload(cjpeg_store *store, j_common_ptr info, block_rows *array, JDI
            count * CJPEG_PACKED_DC_MOST);
     if (array->loaded & AC)
       keep(store, info, &array->ac[slot->row],
-           cjpeg_pack_ac(store->variant, store->scratch, blocks, count, array->kept), count * CJPEG_PACKED_AC_MOST);
+           cjpeg_pack_ac(store->variant, store->scratch, blocks, count, array->kept),
+           CJPEG_PACKED_AC_HEADER + count * CJPEG_PACKED_AC_MOST);
   }
   slot->is_used = false;
 }

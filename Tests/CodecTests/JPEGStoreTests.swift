@@ -37,7 +37,7 @@ import Testing
   ]
 
   static let picture = Picture(CPIC_PHOTO, 91, 117)
-  static let variants = (0..<2).filter { driver_has_variant(Int32($0)) }
+  static let variants = (0..<3).filter { driver_has_variant(Int32($0)) }
 
   struct Decoded: Equatable {
     var samples: [UInt8]
@@ -99,8 +99,12 @@ import Testing
     var noise = Noise(5)
     for kept: UInt64 in [.max, 0x00EF_EFEF_EF00_EFEF, 0xAB00_AB00_AB00_ABAB, 0x7_0707, 1] {
       // How often a coefficient is not zero, and how large it is.
-      for (share, largest) in [(0, 1), (3, 1), (20, 7), (50, 127), (100, 200), (100, 32767), (5, 32767)] {
-        let count = 67
+      let kinds = [
+        (0, 1), (3, 1), (20, 7), (100, 7), (50, 20), (50, 126), (50, 127), (100, 128), (100, 200), (100, 32767),
+        (5, 32767),
+      ]
+      for (index, (share, largest)) in kinds.enumerated() {
+        let count = [67, 64, 1, 2, 3, 5, 66][(index + Int(kept % 5)) % 7]
         var blocks = [Int16](repeating: 0, count: count * 64)
         for i in 0..<blocks.count where Int.random(in: 0..<100, using: &noise) < share {
           blocks[i] = Int16.random(in: Int16(-largest - 1)...Int16(largest), using: &noise)
