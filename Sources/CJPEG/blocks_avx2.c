@@ -133,8 +133,11 @@ AVX2 static inline const uint8_t *unpack(const uint8_t *in, int16_t *block, uint
   uint8_t values[64 + 8];
   const uint8_t *end = unpack_values(in, in + (count + 1) / 2, values, count);
   if (__builtin_expect(count > 32, 0)) end = unpack_values(in + 16, end, values + 32, count - 32);
+  // Of most blocks of chroma the upper half is all there is: only this much is worth a branch.
+  const int used = mask >> 32 ? 8 : 4;
+  for (int row = used; row < 8; row += 2) _mm256_storeu_si256((__m256i *)(block + 8 * row), _mm256_setzero_si256());
   int done = 0;
-  for (int row = 0; row < 8; row++) {
+  for (int row = 0; row < used; row++) {
     __m128i placed = expanded(load_8(values + done), rest >> 8 * row);
     placed = _mm_or_si128(placed, expanded(_mm_set1_epi8(1), only_known >> 8 * row));
     _mm_storeu_si128((__m128i *)(block + 8 * row), _mm_cvtepi8_epi16(placed));
