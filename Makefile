@@ -4,6 +4,8 @@ DESTDIR ?=
 # Where `make demo` writes its pictures, and how often it runs each.
 SAMPLES ?= .build/samples
 RUNS ?= 5
+# Options for `make bench`, `make bench-micro` and `make scaling`.
+ARGS ?=
 # Where the matrix keeps its pictures: some gigabytes of them.
 MATRIX ?= .build/matrix
 
@@ -11,11 +13,11 @@ binary := .build/release/downsample
 # SwiftPM gives C sources -O2; the resampling kernels gain much by -O3. The Swift runtime is linked in, so that the
 # program runs where no Swift is installed, and starts faster.
 release := swift build -c release --static-swift-stdlib -Xcc -O3
-swift_sources := Package.swift Sources Tests samples
+swift_sources := Package.swift Sources Tests samples Benchmarks
 
 # The steps of a target build on each other, and SwiftPM uses all cores by itself.
 .NOTPARALLEL:
-.PHONY: all build help setup test demo matrix matrix-sample format lint check-c install uninstall clean
+.PHONY: all build help setup test demo matrix matrix-sample bench bench-micro scaling test-bench format lint check-c install uninstall clean
 
 all: ## Build the release binary, .build/release/downsample (what is missing is named, not installed)
 	@scripts/setup --check build
@@ -29,7 +31,7 @@ help: ## Show this list
 setup: ## Install what is missing to build, test and measure (as root or by sudo)
 	@scripts/setup all
 
-test: setup check-c lint ## Install what is missing, check the C sources and the format, run all tests
+test: setup check-c lint test-bench ## Install what is missing, check the C sources and the format, run all tests
 	swift test -Xcc -O3
 
 demo: setup ## Install what is missing, build, make sample pictures, downsample them and print what it took
@@ -47,6 +49,27 @@ matrix-sample: setup ## The same over a fixed part of it: five minutes at most
 	$(release) --product downsample
 	$(release) --product make-matrix
 	scripts/matrix --sample --jobs 2 --dir $(MATRIX)
+
+bench: setup ## Time it beside what else is installed, on made pictures (ARGS="--help" lists options; ten minutes)
+	$(release) --product downsample
+	$(release) --product bench-start
+	$(release) --product make-inputs
+	$(if $(findstring --micro,$(ARGS)),$(release) --product bench-micro)
+	Benchmarks/bench $(ARGS)
+
+bench-micro: setup ## Time the kernels, the coefficient store, colour and resampling by themselves
+	$(release) --product bench-micro
+	.build/release/bench-micro $(ARGS)
+
+scaling: setup ## Time it over 1 to 200 megapixels and targets of 64 to 4096 (docs/scaling.svg; a quarter of an hour)
+	$(release) --product downsample
+	$(release) --product bench-start
+	$(release) --product make-inputs
+	Benchmarks/scaling $(ARGS)
+
+test-bench: ## Test what the benchmarks work out from their measurements (needs Python 3, else it is left out)
+	@if command -v python3 >/dev/null; then cd Benchmarks && python3 -B -m unittest -q tests.test_harness; \
+	else echo "no python3: the benchmarks' own tests are left out"; fi
 
 format: ## Rewrite the Swift sources in the project's format
 	swift format --in-place --parallel --recursive $(swift_sources)

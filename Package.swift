@@ -57,6 +57,11 @@ let package = Package(
       name: "make-matrix", dependencies: ["CPictures"], path: "samples/make-matrix",
       swiftSettings: strictSwift),
 
+    // Benchmarks: what starts the programs that are compared, their pictures, and the kernels by themselves.
+    .executableTarget(name: "bench-start", path: "Benchmarks/starter", cSettings: strictC),
+    .executableTarget(
+      name: "make-inputs", dependencies: ["CPictures"], path: "Benchmarks/make-inputs", swiftSettings: strictSwift),
+
     .target(
       name: "TestPictures", dependencies: ["CPictures"], path: "Tests/TestPictures", swiftSettings: strictSwift),
     // Each variant of the kernels by itself, for the tests.
