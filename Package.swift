@@ -61,6 +61,10 @@ let package = Package(
     .executableTarget(name: "bench-start", path: "Benchmarks/starter", cSettings: strictC),
     .executableTarget(
       name: "make-inputs", dependencies: ["CPictures"], path: "Benchmarks/make-inputs", swiftSettings: strictSwift),
+    .target(name: "CPacking", dependencies: ["CJPEG"], path: "Benchmarks/CPacking", cSettings: strictC),
+    .executableTarget(
+      name: "bench-micro", dependencies: ["CKernels", "CPacking", "KernelVariants", "Raster"],
+      path: "Benchmarks/micro", swiftSettings: strictSwift),
 
     .target(
       name: "TestPictures", dependencies: ["CPictures"], path: "Tests/TestPictures", swiftSettings: strictSwift),
