@@ -116,15 +116,14 @@ def growth(before, now, measure):
     """How much one case's figure has grown, as a factor, and by what yardstick; None where nothing can be said.
 
     Peaks are compared as they are. Times are compared by what else ran in the same rounds: the fixed piece of work, and the
-    peer that was the best in the baseline. Either may be disturbed or be another version, so the product is slower only when
-    it is slower by both: the smaller factor counts.
+    peer that was the best in the baseline; by the medians, and by the least of the rounds. Any of them may be disturbed, and
+    a peer may be another version, so the product is slower only when it is slower by all: the smallest factor counts.
     """
     old, new = before[PRODUCT].get(measure), now[PRODUCT].get(measure)
     if old is None or new is None:
         return None
-    old, new = old["median"], new["median"]
     if measure == "peak_mb":
-        return (1.0 if new - old < LEAST_MB and new > old else new / old), "MB"
+        return grown(old["median"], new["median"], LEAST_MB), "MB"
     candidates = [name for name, tool in before.items() if tool["role"] == "reference"]
     best = best_peer(before, measure)
     if best:
@@ -132,9 +131,15 @@ def growth(before, now, measure):
     factors = []
     for name in candidates:
         if measure in before.get(name, {}) and measure in now.get(name, {}):
-            expected = old * now[name][measure]["median"] / before[name][measure]["median"]
-            factors.append((1.0 if expected < new < expected + LEAST_MS else new / expected, name))
+            for kind in ("median", "least"):
+                expected = old[kind] * now[name][measure][kind] / before[name][measure][kind]
+                factors.append((grown(expected, new[kind], LEAST_MS), name))
     return min(factors, default=None)
+
+
+def grown(expected, found, least):
+    """The factor; 1 where the growth is less than `least`."""
+    return 1.0 if expected < found < expected + least else found / expected
 
 
 def compare(before, now, tolerance):
@@ -148,13 +153,13 @@ def compare(before, now, tolerance):
             continue
         common += 1
         for measure in MEASURES:
-            grown = growth(old, new, measure)
-            if grown is None:
+            found = growth(old, new, measure)
+            if found is None:
                 continue
-            entry = (name, measure, *grown)
-            if grown[0] > 1 + tolerance:
+            entry = (name, measure, *found)
+            if found[0] > 1 + tolerance:
                 worse.append(entry)
-            elif grown[0] < 1 / (1 + tolerance):
+            elif found[0] < 1 / (1 + tolerance):
                 better.append(entry)
     return worse, better, common
 

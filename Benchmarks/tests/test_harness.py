@@ -121,6 +121,11 @@ class Comparison(unittest.TestCase):
         worse = figures.compare(usual(), now, 0.1)[0]
         self.assertEqual([entry[3] for entry in worse], ["fixed work", "fixed work"])
 
+    def test_a_disturbed_round_does_not_make_it_slower(self):
+        now = usual()
+        now["cases"]["a case"]["tools"][figures.PRODUCT]["wall_ms"] = figures.summary([100, 180, 190])
+        self.assertEqual(figures.compare(usual(), now, 0.1)[0], [])
+
     def test_peaks_are_compared_in_megabytes(self):
         worse, _, _ = figures.compare(usual(), usual(scale=2, peak=12), 0.1)
         self.assertEqual([entry[1:] for entry in worse], [("peak_mb", 1.2, "MB")])
