@@ -38,7 +38,9 @@ def number(value):
 
 
 def with_spread(figures):
-    return f"{number(figures['median'])} ±{number(figures['spread'])}"
+    """Of a single round nothing is known of the spread."""
+    middle = number(figures["median"])
+    return middle if figures["least"] == figures["most"] else f"{middle} ±{number(figures['spread'])}"
 
 
 def fit(width, height, longest):

@@ -1,8 +1,9 @@
 """Tests of what the benchmarks work out from their measurements. No program is started and nothing is measured."""
 
 import unittest
+import xml.etree.ElementTree
 
-from harness import figures
+from harness import figures, plot
 
 
 def tool(role, wall, cpu=None, peak=10.0):
@@ -154,6 +155,25 @@ class Scaling(unittest.TestCase):
     def test_a_cliff_is_where_it_is(self):
         points = [(1, 10), (2, 20), (4, 80), (8, 160)]
         self.assertEqual(figures.cliffs(points), [(2, 4, 2.0)])
+
+
+class Plots(unittest.TestCase):
+    def test_bounds_and_ticks(self):
+        self.assertEqual(plot.bounds([17, 180]), (10, 200))
+        self.assertEqual(plot.bounds([20, 50]), (20, 50))
+        self.assertEqual(plot.ticks(10, 200), [10, 20, 50, 100, 200])
+        self.assertEqual(plot.ticks(1, 10000), [1, 10, 100, 1000, 10000])
+
+    def test_proportion_is_a_straight_line(self):
+        series = plot.Series("A & B", [(1, 3), (10, 30), (100, 300)], 0)
+        panel = plot.Panel("title <1>", "MP", "ms", [series], [1, 10, 100], guide=2)
+        root = xml.etree.ElementTree.fromstring(plot.svg("all", [[panel, panel]]))
+        lines = root.findall("{http://www.w3.org/2000/svg}polyline")
+        self.assertEqual(len(lines), 2)
+        (x0, y0), (x1, y1), (x2, y2) = ([float(n) for n in p.split(",")] for p in lines[0].get("points").split())
+        self.assertAlmostEqual(x1 - x0, x2 - x1, delta=0.11)
+        self.assertAlmostEqual(y1 - y0, y2 - y1, delta=0.11)
+        self.assertLess(y1, y0)
 
 
 class Tables(unittest.TestCase):
