@@ -37,7 +37,7 @@ struct KernelCases {
   }
 
   private func axis(from source: Int, to count: Int, taps: Int) -> ck_axis {
-    let starts = Memory.filled(count) { Int32($0 * (source - taps) / max(1, count - 1)) }
+    let starts = Memory.filled(count) { Int32($0 * (source - taps) / max(1, count - 1)) & ~1 }
     return ck_axis(starts: starts, taps: Int32(taps), count: Int32(count))
   }
 
