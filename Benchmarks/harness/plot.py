@@ -48,7 +48,7 @@ def ticks(least, most):
     """1, 2 and 5 times powers of ten, or only the powers where that would be too many."""
     found = []
     for power in range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1):
-        for factor in (1, 2, 5) if most / least < 3000 else (1,):
+        for factor in (1, 2, 5) if most / least < 9000 else (1,):
             value = factor * 10.0**power
             if least * 0.999 <= value <= most * 1.001:
                 found.append(value)
