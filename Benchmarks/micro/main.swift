@@ -4,7 +4,8 @@
 //
 //     bench-micro [--only TEXT] [--quick] [--markdown] [--json FILE]
 //
-// --only: cases that have TEXT in their group, name or variant. --quick: few samples, to see that all of it works.
+// --only: cases that have TEXT in their group, name or variant. --quick: few samples, to see that all of it works. --markdown:
+// a line a case, with the MB/s of its variants.
 
 import Glibc
 import Raster
@@ -47,10 +48,26 @@ func padded(_ text: String, _ width: Int, toRight: Bool = false) -> String {
 }
 
 /// A line of words (the first three) and numbers.
-func line(_ cells: [String], isMarkdown: Bool) -> String {
+func line(_ cells: [String]) -> String {
   let widths = [11, 42, 8, 11, 11, 8, 8]
-  let texts = cells.indices.map { padded(cells[$0], widths[$0], toRight: $0 >= 3) }
-  return isMarkdown ? "| " + texts.joined(separator: " | ") + " |" : texts.joined(separator: "  ")
+  return cells.indices.map { padded(cells[$0], widths[$0], toRight: $0 >= 3) }.joined(separator: "  ")
+}
+
+/// One line a case: the nanoseconds of a call as it ships, and the MB/s of each variant.
+func markdown(_ results: [(test: MicroCase, timing: Timing)]) {
+  let columns = [["baseline", "plain"], ["AVX2"], ["AVX-512", "VBMI2"], ["shipped"]]
+  print("| case | ns | plain, MB/s | AVX2 | AVX-512 | shipped |")
+  print("|---|---:|---:|---:|---:|---:|")
+  var printed: Set<String> = []
+  for (test, _) in results where printed.insert("\(test.group) \(test.name)").inserted {
+    let alike = results.filter { $0.test.group == test.group && $0.test.name == test.name }
+    // The coefficient store picks the best by itself.
+    let shipped = alike.first { $0.test.variant == "shipped" } ?? alike[alike.count - 1]
+    let cells = columns.map { names in
+      alike.first { names.contains($0.test.variant) }.map { fixed($0.timing.throughput(bytes: $0.test.bytes), 0) } ?? ""
+    }
+    print("| \(test.group): \(test.name) | \(fixed(shipped.timing.best, 0)) | \(cells.joined(separator: " | ")) |")
+  }
 }
 
 func write(_ text: String, to path: String) {
@@ -66,26 +83,22 @@ cases = cases.filter {
 }
 guard !cases.isEmpty else { fail("no case has \(arguments.only) in its name", status: 64) }
 
-let head = ["group", "case", "variant", "best ns", "median ns", "MB/s", "times"]
-print(line(head, isMarkdown: arguments.isMarkdown))
-if arguments.isMarkdown { print("|---|---|---|---:|---:|---:|---:|") }
-var entries: [String] = []
+// All of them first: the baseline comes after what is compared with it.
+let results = cases.map { (test: $0, timing: Timing(patience: arguments.patience, $0.call)) }
+if arguments.isMarkdown {
+  markdown(results)
+} else {
+  print(line(["group", "case", "variant", "best ns", "median ns", "MB/s", "times"]))
+}
 /// What the plainest variant of each case takes.
 var plain: [String: Double] = [:]
-var timings: [Timing] = []
-for test in cases { timings.append(Timing(patience: arguments.patience, test.call)) }
-for (test, timing) in zip(cases, timings) where ["baseline", "plain"].contains(test.variant) {
-  plain[test.name] = timing.best
-}
-for (test, timing) in zip(cases, timings) {
+for (test, timing) in results where ["baseline", "plain"].contains(test.variant) { plain[test.name] = timing.best }
+var entries: [String] = []
+for (test, timing) in results {
   let throughput = timing.throughput(bytes: test.bytes)
   let times = plain[test.name].map { fixed($0 / timing.best, 2) } ?? ""
-  print(
-    line(
-      [
-        test.group, test.name, test.variant, fixed(timing.best, 0), fixed(timing.median, 0), fixed(throughput, 0),
-        times,
-      ], isMarkdown: arguments.isMarkdown))
+  let numbers = [fixed(timing.best, 0), fixed(timing.median, 0), fixed(throughput, 0), times]
+  if !arguments.isMarkdown { print(line([test.group, test.name, test.variant] + numbers)) }
   entries.append(
     "  {\"best_ns\": \(fixed(timing.best, 1)), \"bytes\": \(test.bytes), \"group\": \"\(test.group)\", "
       + "\"mb_per_s\": \(fixed(throughput, 1)), \"median_ns\": \(fixed(timing.median, 1)), "
