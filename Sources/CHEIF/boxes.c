@@ -1,3 +1,5 @@
+#define _GNU_SOURCE  // for reader.h
+
 #include "boxes.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+#define _GNU_SOURCE  // for reader.h
+
 #include "coded.h"
 
 #include <stdlib.h>

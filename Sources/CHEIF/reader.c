@@ -948,7 +948,12 @@ cheif_reader *cheif_open(cheif_source source, cheif_error *error) {
   const cheif_library *library = cheif_get_library(error);
   if (library == NULL) return NULL;
   cheif_reader *reader = calloc(1, sizeof *reader);
-  if (reader == NULL || pthread_mutex_init(&reader->source_lock, NULL) != 0) {
+  bool has_locks = false;
+  if (reader != NULL && pthread_mutex_init(&reader->source_lock, NULL) == 0) {
+    has_locks = pthread_rwlock_init(&reader->context_lock, NULL) == 0;
+    if (!has_locks) pthread_mutex_destroy(&reader->source_lock);
+  }
+  if (!has_locks) {
     free(reader);
     cheif_fail(error, CHEIF_NO_MEMORY, "no memory for the reader");
     return NULL;
@@ -969,6 +974,7 @@ cheif_reader *cheif_open(cheif_source source, cheif_error *error) {
 void cheif_close(cheif_reader *reader) {
   if (reader == NULL) return;
   const cheif_library *library = reader->library;
+  cheif_end_tiles(reader);
   cheif_enter();
   cheif_free_picture(reader, &reader->whole);
   cheif_free_picture(reader, &reader->whole_alpha);
@@ -979,8 +985,10 @@ void cheif_close(cheif_reader *reader) {
   cheif_leave();
   cheif_free_store(&reader->whole_store);
   cheif_free_store(&reader->whole_alpha_store);
-  for (int i = 0; i < CHEIF_MAX_THREADS; i++) cheif_free_store(&reader->stores[i]);
-  for (int i = 0; i < CHEIF_MAX_PLANES; i++) free(reader->planes[i].samples);
+  for (int i = 0; i < CHEIF_MAX_PLANES; i++) {
+    for (int j = 0; j < CHEIF_MAX_BANDS; j++) free(reader->planes[i].samples[j]);
+  }
+  pthread_rwlock_destroy(&reader->context_lock);
   pthread_mutex_destroy(&reader->source_lock);
   free(reader);
 }
@@ -989,18 +997,23 @@ cheif_header cheif_get_header(const cheif_reader *reader) { return reader->heade
 
 cheif_status cheif_get_icc(cheif_reader *reader, void *buffer, cheif_error *error) {
   if (reader->header.icc_bytes == 0) return cheif_fail(error, CHEIF_FAULT, "the picture has no ICC profile");
+  // Tiles may be being decoded, which changes the handles.
+  pthread_rwlock_wrlock(&reader->context_lock);
   const struct heif_image_handle *owner = reader->profile_owner != NULL ? reader->profile_owner : reader->primary;
   cheif_enter();
   struct heif_error result = reader->library->heif_image_handle_get_raw_color_profile(owner, buffer);
   cheif_leave();
+  pthread_rwlock_unlock(&reader->context_lock);
   if (result.code != heif_error_Ok) return cheif_reader_fail(reader, result, error);
   return CHEIF_OK;
 }
 
 static cheif_status get_metadata(cheif_reader *reader, heif_item_id item, void *buffer, cheif_error *error) {
+  pthread_rwlock_wrlock(&reader->context_lock);
   cheif_enter();
   struct heif_error result = reader->library->heif_image_handle_get_metadata(reader->primary, item, buffer);
   cheif_leave();
+  pthread_rwlock_unlock(&reader->context_lock);
   return result.code == heif_error_Ok ? CHEIF_OK : cheif_reader_fail(reader, result, error);
 }
 

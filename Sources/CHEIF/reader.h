@@ -9,7 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { CHEIF_CACHE_BYTES = 8192, CHEIF_MAX_PLANES = 4, CHEIF_MAX_THREADS = 64 };
+enum { CHEIF_CACHE_BYTES = 8192, CHEIF_MAX_PLANES = 4, CHEIF_MAX_THREADS = 64, CHEIF_MAX_BANDS = 2 };
 
 typedef enum {
   CHEIF_ALPHA_NONE = 0,
@@ -18,13 +18,13 @@ typedef enum {
   CHEIF_ALPHA_WHOLE,       // an own item, decoded whole
 } cheif_alpha_way;
 
-/// A plane of the band that a row of tiles is decoded into.
+/// A plane of the bands that rows of tiles are decoded into, in turns.
 typedef struct {
   uint32_t width, height;              // of the whole plane
   uint32_t tile_width, tile_height;    // in the plane's own samples
   int bits, bytes_per_sample;
   size_t stride;
-  uint8_t *samples;
+  uint8_t *samples[CHEIF_MAX_BANDS];
 } cheif_band_plane;
 
 /// A decoded picture: libheif's or our own decoders'. Neither where it is not decoded yet.
@@ -45,6 +45,9 @@ typedef struct {
   cheif_decoder decoder;  // none: libheif decodes
   cheif_stream limit;     // what a picture may take
 } cheif_way;
+
+/// The decoding of a grid's tiles, begun (tiles.c).
+typedef struct cheif_tiles cheif_tiles;
 
 struct cheif_reader {
   const cheif_library *library;
@@ -67,6 +70,9 @@ struct cheif_reader {
   cheif_alpha_way alpha_way;
   uint32_t alpha_columns, alpha_tile_width;  // CHEIF_ALPHA_TILES
 
+  // Over the context, while tiles are decoded: held alone to read coded data and to make libheif forget them, by several
+  // where libheif decodes. Taken before source_lock.
+  pthread_rwlock_t context_lock;
   pthread_mutex_t source_lock;  // over the cache and the source, which are asked by one thread at a time
   bool read_failed;
   bool is_opening;          // libheif reads the boxes, not pictures
@@ -82,13 +88,15 @@ struct cheif_reader {
   // Decoding.
   cheif_error failure;      // sticks: what failed once fails again
   int usable_threads;       // 0: not yet known
-  uint32_t next_tile_row;
+  uint32_t next_tile_row;     // to deliver
+  cheif_tiles *tiles;         // NULL: not begun, or at its end
   cheif_losses losses;
   cheif_picture whole;        // the decoded whole picture
   cheif_picture whole_alpha;  // CHEIF_ALPHA_WHOLE
   cheif_store whole_store, whole_alpha_store;
   cheif_store stores[CHEIF_MAX_THREADS];  // of the tiles, one for each thread
   uint32_t next_row;          // of the whole picture, to deliver
+  uint32_t band_count;        // rows of tiles that are held
   int plane_count;
   cheif_band_plane planes[CHEIF_MAX_PLANES];  // the last is alpha's where there is one
   bool has_stream_nclx;
@@ -101,6 +109,9 @@ cheif_status cheif_reader_fail(cheif_reader *reader, struct heif_error from, che
 
 /// Reads exactly `count` bytes of the file, or gives false.
 bool cheif_read_exactly(cheif_reader *reader, int64_t offset, void *buffer, int64_t count);
+
+/// Ends the decoding of tiles, also in the middle: its threads finish the tile at hand.
+void cheif_end_tiles(cheif_reader *reader);
 
 /// Makes libheif forget the coded data that it read, where that has become more than `most` bytes. The handles change.
 cheif_status cheif_refresh(cheif_reader *reader, int64_t most, cheif_error *error);

@@ -143,13 +143,16 @@ cheif_status cheif_get_exif(cheif_reader *reader, void *buffer, size_t *count, c
 /// Copies the picture's XMP packet, header.xmp_bytes long.
 cheif_status cheif_get_xmp(cheif_reader *reader, void *buffer, cheif_error *error);
 
-/// Decodes the next row of tiles (on up to `threads` threads, the caller's among them), or the whole picture, which comes in
-/// bands of rows whose memory is given back as the next is asked for. *rows has plane_count 0 at the end. Errors are those of the first tile, in reading order,
-/// that failed, and stay: each further call fails with the same.
+/// Decodes the next row of tiles, or the whole picture, which comes in bands of rows whose memory is given back as the next
+/// is asked for. *rows has plane_count 0 at the end. Errors are those of the first tile, in reading order, that failed, and
+/// stay: each further call fails with the same.
 ///
-/// HEVC and AV1 are decoded by libde265 and dav1d on these threads alone. Where libheif's plugins do it (see form.known),
-/// Where libheif's own plugin decodes AV1, it takes as many threads as the calling thread's processor affinity allows, so
-/// that affinity is narrowed to `threads` processors during the call.
+/// Tiles are decoded on up to `threads` threads, as the first call says, the caller's among them while it is here. The others
+/// decode the next row meanwhile, until the last one, an error or cheif_close.
+///
+/// HEVC and AV1 are decoded by libde265 and dav1d on these threads alone. Where libheif's own plugin decodes AV1 (see
+/// form.known), it takes as many threads as the calling thread's processor affinity allows, so that affinity is narrowed to
+/// `threads` processors during the call.
 cheif_status cheif_next_rows(cheif_reader *reader, int threads, cheif_rows *rows, cheif_error *error);
 
 /// What was made up for, where the source says so. Whole when the last rows have come.

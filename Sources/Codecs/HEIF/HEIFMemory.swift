@@ -148,7 +148,7 @@ struct HEIFMemory {
       file.form.known
       ? min(Int(clamping: file.form.all_bytes), Self.most) + min(Int(clamping: file.alpha_form.all_bytes), Self.most)
       : fileBytes
-    let kept = min(Self.keptCodedBytes + Self.bytes(Int(file.tile_columns), tile.coded), all)
+    let kept = min(Self.keptCodedBytes + Self.bytes(threads, tile.coded), all)
     var each = tile.frame + tile.work + 3 * tile.coded
     var passing: [MemoryUse] = []
     var held: [MemoryUse] = []
@@ -163,8 +163,10 @@ struct HEIFMemory {
       let alpha = alpha()
       each = max(each, alpha.frame + alpha.work + 3 * alpha.coded)
     }
+    // The next row is decoded while one is consumed.
+    let isAhead = threads > 1 && file.tile_rows > 1
     held += [
-      MemoryUse("row of tiles", band), MemoryUse("coded data", kept),
+      MemoryUse(isAhead ? "two rows of tiles" : "row of tiles", Self.bytes(band, isAhead ? 2 : 1)), MemoryUse("coded data", kept),
       MemoryUse(threads > 1 ? "\(threads) tile decoders" : "tile decoder", Self.bytes(each, threads)),
     ]
     return (held, passing)
