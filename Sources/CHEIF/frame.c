@@ -72,8 +72,11 @@ uint8_t *cheif_take_room(cheif_room *room, const size_t strides[3], const uint32
   room->bytes = total;
   for (int i = 0; i < 3; i++) planes[i] = strides[i] > 0 ? room->memory + offsets[i] : NULL;
   uint32_t sample_bytes = bits > 8 ? 2 : 1;
-  for (int i = 0; i < 3 && room->store->filling != CHEIF_FILL_NONE; i++) {
-    cheif_fill(planes[i], strides[i], (uint32_t)strides[i] / sample_bytes, heights[i], bits, room->store->filling);
+  cheif_filling filling = room->store->filling;
+  // What libde265 leaves out unnoticed must not show another tile, which one depending on the threads.
+  if (filling == CHEIF_FILL_NONE && room->store->keeps_decoder) filling = CHEIF_FILL_GRAY;
+  for (int i = 0; i < 3 && filling != CHEIF_FILL_NONE; i++) {
+    cheif_fill(planes[i], strides[i], (uint32_t)strides[i] / sample_bytes, heights[i], bits, filling);
   }
   return room->memory;
 }

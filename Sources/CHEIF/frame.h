@@ -47,7 +47,7 @@ typedef struct {
   uint8_t *memory;
   size_t bytes;
   cheif_filling filling; // what a new picture is filled with, where its decoder may leave some of it out
-  bool keeps_decoder;    // for the next picture: opening one for each tile scatters the heap
+  bool keeps_decoder;    // tiles follow: opening one for each scatters the heap
   void *decoder;         // NULL: none is open
   void (*close)(void *);
 } cheif_store;
