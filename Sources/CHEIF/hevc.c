@@ -243,7 +243,8 @@ static struct {
 #undef MEMBER
   bool is_open;
 } library;
-static pthread_once_t open_once = PTHREAD_ONCE_INIT;
+static pthread_once_t open_once = PTHREAD_ONCE_INIT, initialise_once = PTHREAD_ONCE_INIT;
+static bool is_initialised;
 
 static void open_library(void) {
   // Never closed, like libheif.
@@ -254,9 +255,12 @@ static void open_library(void) {
   if (library.name == NULL) return;
   FUNCTIONS(FIND)
 #undef FIND
-  // Kept initialised: each decoder would else make the library's tables anew.
-  library.is_open = library.de265_init() == DE265_OK;
+  library.is_open = true;
 }
+
+/// Kept initialised: each decoder would else make the library's tables anew. That takes 2.5 ms, so not before something is
+/// decoded.
+static void initialise(void) { is_initialised = library.de265_init() == DE265_OK; }
 
 bool cheif_has_hevc(void) { return pthread_once(&open_once, open_library) == 0 && library.is_open; }
 
@@ -412,8 +416,12 @@ static cheif_status decode(de265_decoder_context *decoder, hevc_job *job, cheif_
 cheif_status cheif_decode_hevc(cheif_coded *coded, const cheif_stream *limit, cheif_store *store, cheif_frame *frame,
                                cheif_error *error) {
   hevc_job job = {.room = {.store = store}, .limit = limit};
-  de265_decoder_context *decoder = library.de265_new_decoder();
-  if (decoder == NULL) return cheif_fail(error, CHEIF_NO_MEMORY, "no memory for libde265");
+  bool is_ready = pthread_once(&initialise_once, initialise) == 0 && is_initialised;
+  de265_decoder_context *decoder = is_ready ? library.de265_new_decoder() : NULL;
+  if (decoder == NULL) {
+    cheif_free_coded(coded);
+    return cheif_fail(error, CHEIF_NO_MEMORY, "no memory for libde265");
+  }
   struct de265_image_allocation functions = {get_buffer, release_buffer};
   library.de265_set_image_allocation_functions(decoder, &functions, &job);
   // libde265 asks for no memory of ours where the sample adaptive offset, told by its parameter, will make another picture
