@@ -166,7 +166,8 @@ struct HEIFMemory {
     // The next row is decoded while one is consumed.
     let isAhead = threads > 1 && file.tile_rows > 1
     held += [
-      MemoryUse(isAhead ? "two rows of tiles" : "row of tiles", Self.bytes(band, isAhead ? 2 : 1)), MemoryUse("coded data", kept),
+      MemoryUse(isAhead ? "two rows of tiles" : "row of tiles", Self.bytes(band, isAhead ? 2 : 1)),
+      MemoryUse("coded data", kept),
       MemoryUse(threads > 1 ? "\(threads) tile decoders" : "tile decoder", Self.bytes(each, threads)),
     ]
     return (held, passing)
