@@ -1,4 +1,4 @@
-#include "chunks.h"
+#include "inflater.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,12 +6,11 @@
 // A profile of the largest size that does not compress at all, and its name.
 enum { MOST_ICC_CHUNK = CPNG_MOST_ICC + (64 << 10) };
 
-static uint32_t big_endian(const uint8_t *bytes) {
+uint32_t cpng_big_endian(const uint8_t *bytes) {
   return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-// Fills the buffer: 1 when that was possible, 0 when the file ends before, -1 on failure.
-static int fill(cpng_chunks *chunks, uint8_t *buffer, size_t count) {
+int cpng_chunks_fill(cpng_chunks *chunks, uint8_t *buffer, size_t count) {
   while (count > 0) {
     const ptrdiff_t got = chunks->source.read(chunks->source.context, buffer, count);
     if (got <= 0) return (int)got;
@@ -38,12 +37,12 @@ static uint32_t checksum(uint32_t crc, const uint8_t *bytes, size_t count) {
 // The data of the chunk that has begun, in parts: read_part as often as wanted, then end_chunk. All give 1 when done, else as
 // `fill`; end_chunk 2 where the CRC is wrong.
 static void begin_chunk(cpng_chunks *chunks) {
-  chunks->part_left = big_endian(chunks->head);
+  chunks->part_left = cpng_big_endian(chunks->head);
   chunks->part_crc = checksum(~(uint32_t)0, chunks->head + 4, 4);
 }
 
 static int read_part(cpng_chunks *chunks, uint8_t *buffer, size_t count) {
-  const int status = fill(chunks, buffer, count);
+  const int status = cpng_chunks_fill(chunks, buffer, count);
   if (status <= 0) return status;
   chunks->part_crc = checksum(chunks->part_crc, buffer, count);
   chunks->part_left -= (uint32_t)count;
@@ -56,9 +55,9 @@ static int end_chunk(cpng_chunks *chunks) {
   while (chunks->part_left > 0 && status > 0) {
     status = read_part(chunks, block, chunks->part_left < sizeof block ? chunks->part_left : sizeof block);
   }
-  if (status > 0) status = fill(chunks, block, 4);
+  if (status > 0) status = cpng_chunks_fill(chunks, block, 4);
   if (status <= 0) return status;
-  if (big_endian(block) == ~chunks->part_crc) return 1;
+  if (cpng_big_endian(block) == ~chunks->part_crc) return 1;
   cpng_count_damaged(&chunks->damaged, (const char *)chunks->head + 4);
   return 2;
 }
@@ -67,7 +66,7 @@ static int skip_rest(cpng_chunks *chunks) {
   uint8_t block[4096];
   for (uint64_t left = (uint64_t)chunks->part_left + 4; left > 0;) {
     const size_t part = left < sizeof block ? (size_t)left : sizeof block;
-    const int status = fill(chunks, block, part);
+    const int status = cpng_chunks_fill(chunks, block, part);
     if (status <= 0) return status;
     left -= part;
   }
@@ -144,24 +143,24 @@ static int take_color(cpng_chunks *chunks, const uint8_t *type, bool *is_color) 
   if (memcmp(type, "sRGB", 4) == 0) return read_color(chunks, &color->has_srgb, 1, body);
   if (memcmp(type, "gAMA", 4) == 0) {
     status = read_color(chunks, &color->has_gamma, 4, body);
-    if (status == 1 && color->gamma == 0) color->gamma = big_endian(body);
+    if (status == 1 && color->gamma == 0) color->gamma = cpng_big_endian(body);
     return status;
   }
   if (memcmp(type, "cHRM", 4) == 0) {
     const bool is_first = !color->has_chromaticities;
     status = read_color(chunks, &color->has_chromaticities, 32, body);
-    for (size_t i = 0; is_first && status == 1 && i < 8; i++) color->chromaticities[i] = big_endian(body + 4 * i);
+    for (size_t i = 0; is_first && status == 1 && i < 8; i++) color->chromaticities[i] = cpng_big_endian(body + 4 * i);
     return status;
   }
   // Both were spelled otherwise until the third edition.
   if (memcmp(type, "mDC", 3) == 0) {
     status = read_color(chunks, &color->has_mastering, 24, body);
-    if (status == 1 && color->mastering_maximum == 0) color->mastering_maximum = big_endian(body + 16);
+    if (status == 1 && color->mastering_maximum == 0) color->mastering_maximum = cpng_big_endian(body + 16);
     return status;
   }
   if (memcmp(type, "cLLI", 4) == 0 || memcmp(type, "cLLi", 4) == 0) {
     status = read_color(chunks, &color->has_content_light, 8, body);
-    if (status == 1 && color->content_maximum == 0) color->content_maximum = big_endian(body);
+    if (status == 1 && color->content_maximum == 0) color->content_maximum = cpng_big_endian(body);
     return status;
   }
   *is_color = false;
@@ -174,7 +173,7 @@ static bool is_text(const uint8_t *type) {
 
 // Takes the chunk that has begun out of the file, or says that it passes.
 static int take_out(cpng_chunks *chunks, bool *passes) {
-  const uint32_t length = big_endian(chunks->head);
+  const uint32_t length = cpng_big_endian(chunks->head);
   const uint8_t *const type = chunks->head + 4;
   const bool is_ancillary = (type[0] & 0x20) != 0;
   const bool is_icc = memcmp(type, "iCCP", 4) == 0 && !chunks->has_icc && !chunks->has_data && length <= MOST_ICC_CHUNK;
@@ -206,34 +205,70 @@ static int take_out(cpng_chunks *chunks, bool *passes) {
 static void shorten_cut_chunk(cpng_chunks *chunks) {
   const uint64_t end = chunks->source.byte_count;
   const uint64_t left = end > chunks->position ? end - chunks->position : 0;
-  if (memcmp(chunks->head + 4, "IDAT", 4) != 0 || left >= big_endian(chunks->head)) return;
+  if (memcmp(chunks->head + 4, "IDAT", 4) != 0 || left >= cpng_big_endian(chunks->head)) return;
   for (int i = 0; i < 4; i++) chunks->head[i] = (uint8_t)(left >> (24 - 8 * i));
 }
 
-// Reads on to the next bytes that pass.
-static int next_head(cpng_chunks *chunks) {
-  bool passes = !chunks->has_begun;
+bool cpng_chunks_is_data(const cpng_chunks *chunks) { return memcmp(chunks->head + 4, "IDAT", 4) == 0; }
+
+int cpng_chunks_read_head(cpng_chunks *chunks) {
+  bool passes = false;
   do {
-    int status = fill(chunks, chunks->head, sizeof chunks->head);
-    if (status > 0 && chunks->has_begun) status = take_out(chunks, &passes);
+    int status = cpng_chunks_fill(chunks, chunks->head, sizeof chunks->head);
+    if (status > 0) status = take_out(chunks, &passes);
     if (status <= 0) return status;
   } while (!passes);
-  if (chunks->has_begun) shorten_cut_chunk(chunks);
-  chunks->head_left = sizeof chunks->head;
-  chunks->body_left = chunks->has_begun ? (uint64_t)big_endian(chunks->head) + 4 : 0;
-  chunks->has_begun = true;
+  shorten_cut_chunk(chunks);
+  return 1;
+}
+
+void cpng_chunks_hand_out(cpng_chunks *chunks) {
+  chunks->is_held_back = false;
+  chunks->ready = chunks->head;
+  chunks->ready_left = sizeof chunks->head;
+  chunks->body_left = (uint64_t)cpng_big_endian(chunks->head) + 4;
+}
+
+// Reads on to the next bytes that pass.
+static int next_chunk(cpng_chunks *chunks) {
+  static const uint8_t empty_data[12] = {0, 0, 0, 0, 'I', 'D', 'A', 'T', 0x35, 0xAF, 0x06, 0x1E};
+  const bool had_data = chunks->has_data;
+  const int status = cpng_chunks_read_head(chunks);
+  if (status <= 0) return status;
+  cpng_chunks_hand_out(chunks);
+  if (!had_data && chunks->has_data) {
+    chunks->is_held_back = true;
+    chunks->ready = empty_data;
+    chunks->ready_left = sizeof empty_data;
+    chunks->body_left = 0;
+  }
+  return 1;
+}
+
+static int next_bytes(cpng_chunks *chunks) {
+  if (!chunks->has_begun) {
+    const int status = cpng_chunks_fill(chunks, chunks->head, sizeof chunks->head);
+    chunks->has_begun = true;
+    chunks->ready = chunks->head;
+    chunks->ready_left = status > 0 ? sizeof chunks->head : 0;
+    return status;
+  }
+  if (chunks->inflater) return cpng_inflater_next(chunks->inflater, chunks);
+  if (!chunks->is_held_back) return next_chunk(chunks);
+  cpng_chunks_hand_out(chunks);
   return 1;
 }
 
 ptrdiff_t cpng_chunks_read(cpng_chunks *chunks, uint8_t *buffer, size_t count) {
-  if (chunks->head_left == 0 && chunks->body_left == 0) {
-    const int status = next_head(chunks);
+  if (chunks->ready_left == 0 && chunks->body_left == 0) {
+    const int status = next_bytes(chunks);
     if (status <= 0) return status;
   }
-  if (chunks->head_left > 0) {
-    const size_t part = count < chunks->head_left ? count : chunks->head_left;
-    memcpy(buffer, chunks->head + sizeof chunks->head - chunks->head_left, part);
-    chunks->head_left -= part;
+  if (chunks->ready_left > 0) {
+    const size_t part = count < chunks->ready_left ? count : chunks->ready_left;
+    memcpy(buffer, chunks->ready, part);
+    chunks->ready += part;
+    chunks->ready_left -= part;
     return (ptrdiff_t)part;
   }
   const ptrdiff_t got = chunks->source.read(chunks->source.context, buffer,
@@ -254,7 +289,7 @@ static bool is_chain(const uint8_t *bytes, size_t count) {
   while (count >= 12) {
     for (size_t i = 4; i < 8; i++)
       if (!is_letter(bytes[i])) return false;
-    const uint32_t length = big_endian(bytes);
+    const uint32_t length = cpng_big_endian(bytes);
     if (length > count - 12) return false;
     if (memcmp(bytes + 4, "IEND", 4) == 0) return count == 12;
     bytes += 12 + (size_t)length;
@@ -283,8 +318,8 @@ void cpng_chunks_take_tail(cpng_chunks *chunks, const uint8_t *bytes, size_t cou
     count--;
   }
   while (count > 12) {
-    const uint32_t length = big_endian(bytes);
-    const bool is_sound = big_endian(bytes + 8 + length) == ~checksum(~(uint32_t)0, bytes + 4, 4 + (size_t)length);
+    const uint32_t length = cpng_big_endian(bytes);
+    const bool is_sound = cpng_big_endian(bytes + 8 + length) == ~checksum(~(uint32_t)0, bytes + 4, 4 + (size_t)length);
     if (is_sound && (bytes[4] & 0x20) != 0) take_late(chunks, bytes + 4, bytes + 8, length);
     bytes += 12 + (size_t)length;
     count -= 12 + (size_t)length;

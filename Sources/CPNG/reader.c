@@ -1,5 +1,6 @@
 #include "chunks.h"
 #include "common.h"
+#include "inflater.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,17 +22,23 @@ struct cpng_reader {
   bool is_narrow;   // samples have the range of video
   cpng_layout layout;
   uint32_t rows_left;  // of the picture or, when it comes pass by pass, of all passes
+  cpng_inflating inflating;
+  cpng_inflater *inflater;
   uint8_t *row;
   uint8_t *picture;    // all rows, of an interlaced one that is held
   bool is_filled;
   char loss[160];
 };
 
+// As libpng says it.
+static const char wrong_data[] = "IDAT: CRC error";
+
 static void read_bytes(png_structp png, png_bytep buffer, size_t count) {
   cpng_reader *reader = png_get_io_ptr(png);
   while (count > 0) {
     const ptrdiff_t got = cpng_chunks_read(&reader->chunks, buffer, count);
     if (got < 0) {
+      if (reader->chunks.has_wrong_data) png_error(png, wrong_data);
       reader->errors.pending = reader->chunks.lacks_memory ? CPNG_NO_MEMORY : CPNG_READ_FAILED;
       png_error(png, reader->chunks.lacks_memory ? "no memory for EXIF" : "reading failed");
     }
@@ -47,6 +54,7 @@ static void read_bytes(png_structp png, png_bytep buffer, size_t count) {
 void cpng_close(cpng_reader *reader) {
   if (!reader) return;
   png_destroy_read_struct(&reader->png, &reader->info, NULL);
+  cpng_release(&reader->errors.memory, reader->inflater);
   cpng_release(&reader->errors.memory, reader->row);
   cpng_release(&reader->errors.memory, reader->picture);
   cpng_free_metadata(&reader->chunks.metadata);
@@ -109,6 +117,7 @@ cpng_reader *cpng_open(cpng_source source, cpng_options options, cpng_error *err
   reader->chunks.keeps_metadata = options.keeps_metadata;
   reader->chunks.metadata.most = options.most_metadata;
   reader->salvages = options.salvages;
+  reader->inflating = options.inflating;
   reader->errors.memory.limit = HEADER_LIMIT;
   reader->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &reader->errors, cpng_on_error, cpng_on_warning,
                                          &reader->errors.memory, cpng_png_malloc, cpng_png_free);
@@ -184,17 +193,59 @@ static void describe_loss(const cpng_reader *reader, char *text, size_t size) {
   } else {
     snprintf(place, sizeof place, " after %u%% of the rows", percent);
   }
-  const char *const cause = reader->errors.error.message;
+  const char *const cause = reader->chunks.fault ? reader->chunks.fault : reader->errors.error.message;
   if (reader->has_ended) {
     snprintf(text, size, "the file ends%s", place);
-  } else if (strstr(cause, ": CRC error")) {
-    snprintf(text, size, "the data are damaged%s: the checksum of a chunk %.4s is wrong", place, cause);
+  } else if (strstr(reader->errors.error.message, ": CRC error")) {
+    snprintf(text, size, "the data are damaged%s: the checksum of a chunk %.4s is wrong", place,
+             reader->errors.error.message);
   } else {
     snprintf(text, size, "the data are damaged%s (%.60s)", place, cause);
   }
 }
 
 // MARK: Decoding
+
+// Of a row of so many pixels with the filter's byte.
+static uint64_t bytes_to_inflate(const cpng_header *header, uint32_t pixels) {
+  static const int channels[] = {1, 1, 3, 1, 2, 1, 4};
+  return ((uint64_t)pixels * (unsigned)(channels[header->color_type] * header->bits) + 7) / 8 + 1;
+}
+
+// Of the whole picture.
+static uint64_t size_to_inflate(const cpng_header *header) {
+  if (!header->interlaced) return bytes_to_inflate(header, header->width) * header->height;
+  uint64_t size = 0;
+  for (size_t i = 0; i < PASSES; i++) {
+    const uint32_t columns = steps(header->width, passes[i].first_column, passes[i].column_step);
+    if (columns == 0) continue;
+    size += bytes_to_inflate(header, columns) * steps(header->height, passes[i].first_row, passes[i].row_step);
+  }
+  return size;
+}
+
+size_t cpng_inflater_memory(const cpng_header *header, cpng_inflating inflating) {
+  const uint64_t size = size_to_inflate(header);
+  // Opening the library takes as long as it gains with so much.
+  enum { LEAST_SIZE = 1 << 20 };
+  if (inflating == CPNG_INFLATE_BY_ZLIB || (inflating == CPNG_INFLATE_BY_SIZE && size < LEAST_SIZE)) return 0;
+  return cpng_inflater_bytes();
+}
+
+// The checksums of what the inflater hands out are none: it checks those of the file. libpng does of what follows.
+static void set_crc_action(const cpng_reader *reader) {
+  const int action = reader->chunks.inflater ? PNG_CRC_QUIET_USE : reader->salvages ? PNG_CRC_WARN_USE : PNG_CRC_DEFAULT;
+  png_set_crc_action(reader->png, action, PNG_CRC_NO_CHANGE);
+}
+
+static void make_inflater(cpng_reader *reader) {
+  if (cpng_inflater_memory(&reader->header, reader->inflating) == 0) return;
+  reader->inflater =
+      cpng_inflater_create(&reader->errors.memory, size_to_inflate(&reader->header), reader->salvages);
+  if (!reader->inflater) return;
+  reader->chunks.inflater = reader->inflater;
+  png_set_compression_buffer_size(reader->png, cpng_inflater_chunk_bytes());
+}
 
 cpng_status cpng_start(cpng_reader *reader, size_t limit, bool whole, cpng_layout *layout, cpng_error *error) {
   if (setjmp(reader->errors.escape)) {
@@ -209,7 +260,8 @@ cpng_status cpng_start(cpng_reader *reader, size_t limit, bool whole, cpng_layou
   png_set_expand(reader->png);
   const uint16_t one = 1;
   if (*(const uint8_t *)&one == 1) png_set_swap(reader->png);
-  if (reader->salvages) png_set_crc_action(reader->png, PNG_CRC_WARN_USE, PNG_CRC_NO_CHANGE);
+  make_inflater(reader);
+  set_crc_action(reader);
   // Without png_set_interlace_handling, libpng gives the rows of the passes as they are.
   const bool is_held = whole && header->interlaced;
   if (is_held) png_set_interlace_handling(reader->png);
@@ -285,7 +337,7 @@ cpng_findings cpng_get_findings(const cpng_reader *reader) {
   const cpng_chunks *chunks = &reader->chunks;
   cpng_findings findings = {
       .damaged = chunks->damaged.count ? chunks->damaged : errors->damaged,
-      .damaged_data = errors->damaged_data,
+      .damaged_data = errors->damaged_data + chunks->damaged_data,
       .has_extra_data = errors->has_extra_data,
       .lacks_end = reader->lacks_end,
       .has_late_exif = chunks->has_late_exif,
@@ -306,6 +358,7 @@ static cpng_status decode_row(cpng_reader *reader, png_bytep row, png_bytep disp
 
 static cpng_status decode_end(cpng_reader *reader) {
   if (setjmp(reader->errors.escape)) return reader->errors.error.status;
+  set_crc_action(reader);
   png_read_end(reader->png, NULL);
   return CPNG_OK;
 }
@@ -325,12 +378,28 @@ static cpng_status take_row(cpng_reader *reader, png_bytep row, png_bytep displa
   return status;
 }
 
+// The end of the chunk in which the inflater is, as libpng would read it.
+static cpng_status end_inflating(cpng_reader *reader) {
+  cpng_chunks *const chunks = &reader->chunks;
+  const int status = chunks->inflater ? cpng_inflater_end(reader->inflater, chunks) : 1;
+  if (status < 0 && chunks->has_wrong_data) return cpng_fail(&reader->errors.error, CPNG_DAMAGED, wrong_data);
+  if (status < 0) return cpng_fail(&reader->errors.error, CPNG_READ_FAILED, "reading failed");
+  reader->lacks_end |= status == 0;
+  return CPNG_OK;
+}
+
 // What follows the rows.
 static cpng_status take_end(cpng_reader *reader, cpng_error *error) {
   if (reader->is_over) return CPNG_OK;
   reader->is_over = true;
-  const cpng_status status = decode_end(reader);
+  cpng_status status = end_inflating(reader);
+  if (status == CPNG_OK && !reader->lacks_end) status = decode_end(reader);
   if (status == CPNG_OK) return CPNG_OK;
+  if (reader->chunks.has_wrong_data) {
+    *error = reader->errors.error;
+    describe_loss(reader, error->message, sizeof error->message);
+    return status;
+  }
   if (status == CPNG_DAMAGED) {
     reader->lacks_end = true;
     return CPNG_OK;

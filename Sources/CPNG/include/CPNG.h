@@ -64,10 +64,14 @@ typedef struct cpng_reader cpng_reader;
 /// asked for; else EXIF, XMP and IPTC are whole or left out (of EXIF, the beginning).
 enum { CPNG_MOST_ICC = 8 << 20, CPNG_MOST_EXIF = 1 << 16 };
 
+/// What inflates the picture data: ISA-L, where it is there and the picture is large enough to gain, or always, or never.
+typedef enum { CPNG_INFLATE_BY_SIZE = 0, CPNG_INFLATE_BY_ISAL, CPNG_INFLATE_BY_ZLIB } cpng_inflating;
+
 typedef struct {
   bool keeps_metadata;  // EXIF, XMP and IPTC
   size_t most_metadata;  // bytes of each of them; what has more is left out
   bool salvages;        // what there is of a damaged picture is decoded
+  cpng_inflating inflating;
 } cpng_options;
 
 /// Reads up to the first picture data. NULL with `error` set on failure. Chunks of no use here are passed over in small
@@ -124,6 +128,13 @@ typedef struct {
   int bytes_per_sample;  // 1, or 2 in native order
   size_t row_bytes;
 } cpng_layout;
+
+/// What inflating by ISA-L would hold, in bytes: 0 where the picture is inflated by zlib. The library is not looked for: where it is
+/// missing less is held.
+size_t cpng_inflater_memory(const cpng_header *header, cpng_inflating inflating);
+
+/// Whether ISA-L is there. Opens it.
+bool cpng_has_isal(void);
 
 /// Makes ready to decode; nothing of the size of a row is allocated before. From here on the reader, libpng and zlib may hold
 /// `limit` bytes: more is CPNG_NO_MEMORY. With `whole`, an interlaced picture is held until all passes are in: what is missing then

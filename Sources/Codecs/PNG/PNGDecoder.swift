@@ -19,8 +19,18 @@ final class PNGDecoder: ImageDecoder {
     deinit { cpng_close(reader) }
   }
 
-  init(source: ByteSource, options: ReadingOptions = ReadingOptions()) throws(DownsampleError) {
+  private let inflating: cpng_inflating
+
+  convenience init(source: ByteSource, options: ReadingOptions = ReadingOptions()) throws(DownsampleError) {
+    try self.init(source: source, options: options, inflating: CPNG_INFLATE_BY_SIZE)
+  }
+
+  /// - Parameter inflating: what inflates the picture data. The rows are the same.
+  init(
+    source: ByteSource, options: ReadingOptions = ReadingOptions(), inflating: cpng_inflating
+  ) throws(DownsampleError) {
     self.options = options
+    self.inflating = inflating
     bridge = SourceBridge(source)
     var error = cpng_error()
     let callbacks = cpng_source(
@@ -28,7 +38,8 @@ final class PNGDecoder: ImageDecoder {
       read: { context, buffer, count in SourceBridge.from(context).read(buffer, count: count) },
       byte_count: source.byteCount.map(UInt64.init) ?? .max)
     let reading = cpng_options(
-      keeps_metadata: options.keepsMetadata, most_metadata: options.mostMetadataBytes, salvages: options.salvages)
+      keeps_metadata: options.keepsMetadata, most_metadata: options.mostMetadataBytes, salvages: options.salvages,
+      inflating: inflating)
     guard let reader = cpng_open(callbacks, reading, &error) else { throw Self.failure(error, bridge) }
     handle = Handle(reader: reader)
     file = cpng_get_header(reader)
@@ -105,7 +116,7 @@ final class PNGDecoder: ImageDecoder {
     [UInt8](UnsafeBufferPointer(start: bytes.bytes, count: bytes.count))
   }
 
-  var planner: any DecodingPlanner { PNGPlanner(file: file, salvages: options.salvages) }
+  var planner: any DecodingPlanner { PNGPlanner(file: file, salvages: options.salvages, inflating: inflating) }
 
   func takeMetadata() throws(DownsampleError) -> ImageMetadata {
     defer { metadata = ImageMetadata() }

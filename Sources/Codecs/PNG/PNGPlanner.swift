@@ -6,6 +6,7 @@ import Raster
 struct PNGPlanner: DecodingPlanner {
   let file: cpng_header
   let salvages: Bool
+  var inflating = CPNG_INFLATE_BY_SIZE
 
   func strategies(target: PixelSize, threads: Int, isLinear: Bool) -> [DecodingStrategy] {
     let byRow = DecodingStrategy(
@@ -28,10 +29,13 @@ struct PNGPlanner: DecodingPlanner {
     let plane = layout.planes[0].layout
     // libpng rounds its rows up to whole bytes of one-bit pixels, and adds a pixel, the filter's byte and room to align them.
     let row = (plane.width + 7) / 8 * 8 * plane.bytesPerPixel + plane.bytesPerPixel + 1 + 48
-    return [
+    var result = [
       MemoryUse("libpng: this row and the one above", 2 * row), MemoryUse("libpng and zlib", Self.fixedBytes),
       MemoryUse("row", plane.bytesPerRow),
     ]
+    let inflater = withUnsafePointer(to: file) { cpng_inflater_memory($0, inflating) }
+    if inflater > 0 { result.append(MemoryUse("ISA-L and its buffers", inflater)) }
+    return result
   }
 
   /// What does not depend on the picture: zlib's window of 32 KB and its state of 7 (zlib 1.2.13), libpng's input buffer of 8 KB,
