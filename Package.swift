@@ -80,7 +80,7 @@ let package = Package(
       name: "StoreDriver", dependencies: ["CJPEG", "CLibJPEG"], path: "Tests/StoreDriver", cSettings: strictC),
     .testTarget(
       name: "CodecTests",
-      dependencies: ["Budget", "CJPEG", "Codecs", "Raster", "CPictures", "StoreDriver", "TestPictures"],
+      dependencies: ["Budget", "CJPEG", "CPNG", "Codecs", "Raster", "CPictures", "StoreDriver", "TestPictures"],
       swiftSettings: strictSwift),
     .testTarget(
       name: "MetadataTests", dependencies: ["Metadata", "Raster", "CPictures", "TestPictures"],

@@ -9,7 +9,7 @@
 // A stored block's bytes at most, what is before it in the first chunk, and behind it in the last.
 enum {
   INPUT = 32 << 10,
-  BLOCK = 48 << 10,
+  BLOCK = 32 << 10,
   FRONT = 8 + 2 + 5,
   BACK = 5 + 4 + 1 + 4,
   MOST_ENDS = 64,
@@ -36,6 +36,7 @@ struct cpng_inflater {
   // read since the input was empty.
   uint64_t input_end, chunk_start, ends[MOST_ENDS];
   int end_count;
+  uint32_t damaged;     // chunks with a wrong checksum, not told before what they hold has been used
   uint64_t end;         // of the stream, when it is done
   struct inflate_state state;
   uint8_t input[INPUT];
@@ -78,7 +79,7 @@ static following check_chunk(cpng_inflater *inflater, cpng_chunks *chunks) {
   if (status <= 0) return failure(status);
   if (cpng_big_endian(crc) == inflater->crc) return MORE;
   if (!inflater->salvages) return WRONG_CRC;
-  chunks->damaged_data++;
+  inflater->damaged++;
   return MORE;
 }
 
@@ -99,11 +100,17 @@ static following next_chunk(cpng_inflater *inflater, cpng_chunks *chunks) {
   return MORE;
 }
 
+static void tell_damaged(cpng_inflater *inflater, cpng_chunks *chunks) {
+  chunks->damaged_data += inflater->damaged;
+  inflater->damaged = 0;
+}
+
 // Reads more of the compressed data, across chunks, when all that was in has been taken; false where there are none.
 static bool refill(cpng_inflater *inflater, cpng_chunks *chunks) {
   struct inflate_state *const state = &inflater->state;
   size_t count = 0;
   inflater->end_count = 0;
+  tell_damaged(inflater, chunks);
   while (count < INPUT && inflater->end_count < MOST_ENDS && inflater->following == MORE) {
     if (inflater->chunk_left == 0) {
       inflater->following = next_chunk(inflater, chunks);
@@ -141,13 +148,13 @@ static void read_header(cpng_inflater *inflater, cpng_chunks *chunks) {
   const unsigned method = inflater->header[0], flags = inflater->header[1];
   inflater->stage = DATA;
   if (method >> 4 > 7) {
-    chunks->fault = "invalid window size";
+    chunks->fault = "IDAT: invalid window size";
   } else if ((method << 8 | flags) % 31 != 0) {
-    chunks->fault = "incorrect header check";
+    chunks->fault = "IDAT: incorrect header check";
   } else if ((method & 15) != 8) {
-    chunks->fault = "unknown compression method";
+    chunks->fault = "IDAT: unknown compression method";
   } else if (flags & 0x20) {
-    chunks->fault = "missing dictionary";
+    chunks->fault = "IDAT: missing dictionary";
   }
 }
 
@@ -168,9 +175,9 @@ static size_t inflate_part(cpng_inflater *inflater, cpng_chunks *chunks, uint8_t
   inflater->has_more = state->avail_out == 0;
   if (result != ISAL_DECOMP_OK || (done == 0 && state->avail_in == before && before > 0 &&
                                    state->block_state != ISAL_BLOCK_FINISH)) {
-    chunks->fault = result == ISAL_INVALID_BLOCK      ? "invalid block"
-                    : result == ISAL_INVALID_LOOKBACK ? "invalid distance too far back"
-                                                      : "invalid code";
+    chunks->fault = result == ISAL_INVALID_BLOCK      ? "IDAT: invalid block"
+                    : result == ISAL_INVALID_LOOKBACK ? "IDAT: invalid distance too far back"
+                                                      : "IDAT: invalid code";
   } else if (state->block_state == ISAL_BLOCK_FINISH) {
     const uint32_t held = unused(state);
     inflater->stage = TRAILER;
@@ -310,6 +317,7 @@ int cpng_inflater_end(cpng_inflater *inflater, cpng_chunks *chunks) {
     inflater->chunk_left -= (uint32_t)part;
   }
   if (inflater->following == MORE && inflater->has_begun) inflater->following = check_chunk(inflater, chunks);
+  tell_damaged(inflater, chunks);
   const bool is_behind = inflater->stage == DONE && inflater->end <= inflater->chunk_start;
   chunks->has_wrong_data = inflater->following == WRONG_CRC && !is_behind;
   if (inflater->following == READ_FAILURE || chunks->has_wrong_data) return -1;

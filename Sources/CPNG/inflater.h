@@ -13,7 +13,7 @@ typedef struct cpng_inflater cpng_inflater;
 /// more is inflated, whatever the file holds.
 cpng_inflater *cpng_inflater_create(cpng_memory *memory, uint64_t size, bool salvages);
 
-/// What it holds in all, libpng's buffer and the library's own pages with it; 0 where it cannot be made.
+/// What it holds in all, libpng's buffer with it; 0 where it cannot be made.
 size_t cpng_inflater_bytes(void);
 
 /// libpng's buffer for what it reads of a chunk should be as large.

@@ -226,8 +226,8 @@ static uint64_t size_to_inflate(const cpng_header *header) {
 
 size_t cpng_inflater_memory(const cpng_header *header, cpng_inflating inflating) {
   const uint64_t size = size_to_inflate(header);
-  // Opening the library takes as long as it gains with so much.
-  enum { LEAST_SIZE = 1 << 20 };
+  // Opening the library takes 0.2 ms and 0.4 MB; with so much 2 ms are gained.
+  enum { LEAST_SIZE = 512 << 10 };
   if (inflating == CPNG_INFLATE_BY_ZLIB || (inflating == CPNG_INFLATE_BY_SIZE && size < LEAST_SIZE)) return 0;
   return cpng_inflater_bytes();
 }

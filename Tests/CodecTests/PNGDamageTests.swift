@@ -1,3 +1,4 @@
+import CPNG
 import CPictures
 import Raster
 import TestPictures
@@ -12,8 +13,29 @@ import Testing
     var warnings: [String]
   }
 
+  /// By zlib and by ISA-L, where there is one: the same is found.
   private func decode(_ file: [UInt8], salvages: Bool = false) throws -> Outcome {
-    let decoder = try PNGDecoder(source: Bytes(file, atMost: 1 << 20), options: ReadingOptions(salvages: salvages))
+    let byISAL = Result { try decode(file, salvages: salvages, inflating: CPNG_INFLATE_BY_ISAL) }
+    let byZlib = Result { try decode(file, salvages: salvages, inflating: CPNG_INFLATE_BY_ZLIB) }
+    switch (byISAL, byZlib) {
+    case (.success(let one), .success(let other)):
+      #expect(one.rows == other.rows && Self.withoutCauses(one.warnings) == Self.withoutCauses(other.warnings))
+    case (.failure(let one as DownsampleError), .failure(let other as DownsampleError)):
+      #expect(one.code == other.code && Self.withoutCauses([one.message]) == Self.withoutCauses([other.message]))
+    default:
+      Issue.record("\(byISAL) by ISA-L, \(byZlib) by zlib")
+    }
+    return try byISAL.get()
+  }
+
+  /// The inflaters have words of their own for what is wrong with the data.
+  private static func withoutCauses(_ messages: [String]) -> [Substring] {
+    messages.map { $0.prefix { $0 != "(" } }
+  }
+
+  private func decode(_ file: [UInt8], salvages: Bool, inflating: cpng_inflating) throws -> Outcome {
+    let decoder = try PNGDecoder(
+      source: Bytes(file, atMost: 1 << 20), options: ReadingOptions(salvages: salvages), inflating: inflating)
     let layout = try decoder.begin(target: decoder.header.codedSize, threads: 1)
     var rows: [[UInt8]] = []
     while let band = try decoder.nextBand() {
