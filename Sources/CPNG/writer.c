@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include <zlib.h>
+
 struct cpng_writer {
   cpng_errors errors;
   png_structp png;
@@ -58,6 +60,8 @@ static cpng_status start(cpng_writer *writer, const cpng_settings *settings, boo
   png_set_write_fn(png, writer, write_bytes, flush);
   png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
   png_set_compression_level(png, settings->compression);
+  if (settings->only_runs) png_set_compression_strategy(png, Z_RLE);
+  if (settings->only_paeth) png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_PAETH);
   png_set_IHDR(png, writer->info, settings->width, settings->height, settings->bytes_per_sample * 8,
                color_types[settings->channels], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                PNG_FILTER_TYPE_DEFAULT);

@@ -115,8 +115,8 @@ public struct EncoderSettings: Sendable {
   public var isProgressive: Bool
   /// What `OutputFormat.chroma(asked:size:)` says. PNG has no use for it.
   public var chroma: ChromaSubsampling
-  /// 1 to 9, more takes longer and makes HEIC and AVIF a little smaller. A JPEG gets Huffman tables of its own from
-  /// `leastOptimizingEffort` on, and is then held whole. PNG has no use for it.
+  /// 1 to 9, more takes longer and makes HEIC and AVIF a little smaller, and PNG: of graphics more than of photos. A JPEG gets
+  /// Huffman tables of its own from `leastOptimizingEffort` on, and is then held whole.
   public var effort: Int
 
   public init(

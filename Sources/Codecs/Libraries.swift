@@ -9,6 +9,7 @@ public enum Libraries {
   public static var versions: [(name: String, version: String)] {
     [
       ("libjpeg-turbo", String(cString: cjpeg_library_version())), ("libpng", String(cString: cpng_library_version())),
+      ("ISA-L", cpng_has_isal() ? "2" : "missing"),
       ("libheif", cheif_library_version().map { String(cString: $0) } ?? "missing"),
       ("Little CMS", ICCProfile.libraryVersion ?? "missing"),
     ]

@@ -33,11 +33,15 @@ import Testing
             let strategy = decoder.planner.strategies(target: decoder.header.codedSize, threads: 1)[0]
             _ = try decoder.begin(target: decoder.header.codedSize, threads: 1)
             while try decoder.nextBand() != nil {}
-            // The library's pages are not the reader's.
-            let pages = inflating == CPNG_INFLATE_BY_ISAL ? PNGPlanner.libraryBytes : 0
-            check(
-              planned: strategy.held.totalBytes - pages, counted: decoder.mostHeld,
-              "\(width) of \(type), \(bits) bits, interlaced \(interlaced), \(inflating)")
+            let what = "\(width) of \(type), \(bits) bits, interlaced \(interlaced)"
+            if inflating == CPNG_INFLATE_BY_ZLIB {
+              check(planned: strategy.held.totalBytes, counted: decoder.mostHeld, what)
+            } else {
+              // The library's pages are not the reader's, and libpng's buffer and zlib's window are smaller than planned.
+              let planned = strategy.held.totalBytes - PNGPlanner.libraryBytes
+              let slack = 128 << 10 + decoder.mostHeld / 10
+              #expect(decoder.mostHeld <= planned && planned <= decoder.mostHeld + slack, "\(what), ISA-L")
+            }
           }
         }
       }

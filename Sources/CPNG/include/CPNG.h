@@ -164,6 +164,8 @@ typedef struct {
   int channels;          // 1 gray, 2 gray with alpha, 3 RGB, 4 RGB with alpha
   int bytes_per_sample;  // 1, or 2 in native order
   int compression;       // zlib's level, 0 to 9
+  bool only_runs;        // of repetitions, zlib looks for those of a single byte alone (Z_RLE), whatever the level
+  bool only_paeth;       // rows are filtered by Paeth; else by what libpng finds best for each
   const uint8_t *icc;
   size_t icc_bytes;
   bool is_srgb;          // says so where there is no profile

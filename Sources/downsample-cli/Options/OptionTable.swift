@@ -28,7 +28,7 @@ enum OptionTable {
     .number(
       "--effort", range: 1...9, commands: [.make, .plan],
       help:
-        "How hard to try to make a HEIC or AVIF small, from 1 to 9; from 5 on a JPEG too, by tables of its own, with more memory. Default: 2."
+        "How hard to try to make a HEIC, AVIF or PNG small, from 1 to 9; from 5 on a JPEG too, by tables of its own, with more memory. Default: 2."
     ) { $0.effort = $1 },
     .flag(
       "--progressive", commands: [.make, .plan],
