@@ -61,10 +61,12 @@ void ck_tone_u16(const uint16_t *in, int channels, size_t pixels, const ck_tone 
   TONE(uint16_t)
 }
 
+CK_VARIANTS
 void ck_widen(const uint8_t *in, size_t count, uint16_t *out) {
   for (size_t i = 0; i < count; i++) out[i] = (uint16_t)(in[i] * 257);
 }
 
+CK_VARIANTS
 void ck_narrow(const uint16_t *in, size_t count, uint8_t *out) {
   for (size_t i = 0; i < count; i++) out[i] = (uint8_t)((in[i] + 128u) / 257);
 }

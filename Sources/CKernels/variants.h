@@ -4,11 +4,13 @@
 // The loader picks the variant for the processor. GCC is left with the baseline: it gains nothing from wider registers here,
 // and is used only to check the code.
 #if defined(CK_VARIANTS)
-// Whoever compiles one variant by itself says which.
+// Whoever compiles one variant by itself says which, and the bytes of its registers in CK_VECTOR.
 #elif defined(__x86_64__) && defined(__clang__) && defined(__linux__) && defined(__GLIBC__)
 #define CK_VARIANTS __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#define CK_CHOOSES 1
 #else
 #define CK_VARIANTS
+#define CK_VECTOR 16
 #endif
 
 #define CK_INLINE static inline __attribute__((always_inline))

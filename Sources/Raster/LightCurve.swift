@@ -85,18 +85,19 @@ public struct LightCurve: Sendable, Equatable {
   }
 
   /// The light of a coded value.
-  public func light(of coded: Double) -> Double {
-    let light: Double
+  public func light(of coded: Double) -> Double { min(max(exactLight(of: coded), coded / 128, 0), 1) }
+
+  /// The same as the curve itself has it: dark values may be alike, and what it says may lie beyond 0 and 1.
+  func exactLight(of coded: Double) -> Double {
     switch form {
     case .parametric(let g, let a, let b, let c, let d, let e, let f):
-      light = coded >= d ? pow(max(0, a * coded + b), g) + e : c * coded + f
+      return coded >= d ? pow(max(0, a * coded + b), g) + e : c * coded + f
     case .table(let values):
       let place = coded * Double(values.count - 1)
       let index = min(Int(place), values.count - 2)
       let (low, high) = (Double(values[index]), Double(values[index + 1]))
-      light = (low + (place - Double(index)) * (high - low)) / 65535
+      return (low + (place - Double(index)) * (high - low)) / 65535
     }
-    return min(max(light, coded / 128, 0), 1)
   }
 
   /// The light of every coded value, 0 to `maximum`, in 16 bits. It never falls.

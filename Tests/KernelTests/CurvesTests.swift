@@ -77,18 +77,22 @@ import Testing
         let starts = (0..<count).map { Int32($0) }
         let weights = (0..<count * taps).map { _ in Float.random(in: -0.3...1, using: &noise) }
         let batch = Int(CK_BATCH)
-        let columns = (0..<source * channels * batch).map { _ in Float.random(in: 0...60000, using: &noise) }
+        let stride = source * channels
+        let rows = (0..<stride * batch).map { _ in Float.random(in: 0...60000, using: &noise) }
         let width = count * channels
         let out = Guarded<UInt16>(width * batch)
         let axis = ck_axis(starts: inputs.holding(starts), taps: Int32(taps), count: Int32(count))
+        let columns = Guarded<Float>((taps + 2) * channels * batch)
         variant.kernels.horizontal_premultiplied(
-          inputs.holding(columns), Int32(channels), axis, inputs.holding(weights), 0.9, 65535, out.pointer, width)
+          inputs.holding(rows), stride, Int32(channels), axis, inputs.holding(weights), 0.9, 65535, columns.pointer,
+          taps + 2, out.pointer, width)
+        #expect(columns.isIntactBefore)
         var expected = [UInt16](repeating: 0, count: width * batch)
         for r in 0..<batch {
           for x in 0..<count {
             let values = (0..<channels).map { c in
               (0..<taps).reduce(Float(0)) {
-                $0 + columns[((x + $1) * channels + c) * batch + r] * weights[x * taps + $1]
+                $0 + rows[r * stride + (x + $1) * channels + c] * weights[x * taps + $1]
               } * 0.9
             }
             for c in 0..<channels { expected[r * width + x * channels + c] = limited(values[c], values.last!, 65535) }

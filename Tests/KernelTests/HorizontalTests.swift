@@ -13,13 +13,8 @@ import Testing
     for count in sizes {
       let stride = count + Int(noise.next() % 9)
       let samples = noise.samples(max(0, stride * (batch - 1) + count), of: UInt16.self).map { Int16(bitPattern: $0) }
-      let columns = Guarded<Int16>(count * batch)
-      variant.kernels.columns_i16(inputs.holding(samples), stride, count, columns.pointer)
       var expected: [Int16] = []
       for x in 0..<count { for r in 0..<batch { expected.append(samples[r * stride + x]) } }
-      #expect(columns.elements == expected, "\(count) samples")
-      #expect(columns.isIntactBefore)
-
       let floatColumns = Guarded<Float>(count * batch)
       variant.kernels.columns_f32(inputs.holding(samples.map(Float.init)), stride, count, floatColumns.pointer)
       #expect(floatColumns.elements == expected.map(Float.init), "\(count) samples")
@@ -27,7 +22,8 @@ import Testing
     }
   }
 
-  /// Columns of noise and an axis over them: every start, as in no real resampling.
+  /// Rows of noise and an axis over them, with any steps between starts, as in no real resampling. `width` pixels, fewer than
+  /// the last pair reaches where the axis is of pairs.
   private struct Case {
     let channels: Int
     let taps: Int
@@ -37,13 +33,26 @@ import Testing
     let fixedWeights: [Int16]
     let floatWeights: [Float]
 
-    init(count: Int, index: Int, noise: inout Noise) {
+    let width: Int
+    let rowStride: Int
+    /// Pixels that the kernel has room for: a tight fit, or a large one.
+    let capacity: Int
+
+    init(count: Int, index: Int, noise: inout Noise, isPaired: Bool = false) {
       channels = 1 + index % 4
-      let taps = [1, 2, 3, 6, 12, 49][index % 6]
+      let taps = isPaired ? [2, 4, 6, 12, 14, 50][index % 6] : [1, 2, 3, 6, 12, 49][index % 6]
       self.taps = taps
       let source = taps + Int(noise.next() % 40)
-      starts = (0..<count).map { _ in Int32.random(in: 0...Int32(source - taps), using: &noise) }
-      samples = (0..<source * channels * Int(CK_BATCH)).map { _ in Int16.random(in: -8000...24000, using: &noise) }
+      starts = (0..<count).map { _ in
+        Int32.random(in: 0...Int32(source - taps), using: &noise) & (isPaired ? ~1 : ~0)
+      }.sorted()
+      let width = isPaired ? source - index % 2 : source
+      self.width = width
+      rowStride = width * channels + index % 5
+      capacity = [taps, taps + 6, 200][index % 3] & (isPaired ? ~1 : ~0)
+      samples = (0..<rowStride * (Int(CK_BATCH) - 1) + width * channels).map { _ in
+        Int16.random(in: -8000...24000, using: &noise)
+      }
       stride = count * channels + index % 3
       fixedWeights = (0..<count * taps).map { _ in
         let most = 24000 / taps
@@ -59,8 +68,9 @@ import Testing
           for r in 0..<Int(CK_BATCH) {
             body(
               r * stride + x * channels + c,
-              (0..<taps).map {
-                (((Int(starts[x]) + $0) * channels + c) * Int(CK_BATCH) + r, x * taps + $0)
+              (0..<taps).compactMap {
+                let pixel = Int(starts[x]) + $0
+                return pixel < width ? (r * rowStride + pixel * channels + c, x * taps + $0) : nil
               })
           }
         }
@@ -77,16 +87,18 @@ import Testing
     let inputs = Inputs()
     defer { inputs.free() }
     for (i, count) in Self.counts.enumerated() {
-      let test = Case(count: count, index: i, noise: &noise)
+      let test = Case(count: count, index: i, noise: &noise, isPaired: true)
       let bias = Int32(i - 30) << 20
       let out = Guarded<UInt8>(test.outputCount)
-      let columns = inputs.holding(test.samples)
+      let rows = inputs.holding(test.samples)
+      let columns = Guarded<Int16>(test.capacity * test.channels * batch)
       let weights = inputs.holding(test.fixedWeights)
       let starts = inputs.holding(test.starts)
       variant.kernels.horizontal_u8(
-        columns, Int32(test.channels),
-        ck_axis(starts: starts, taps: Int32(test.taps), count: Int32(count)), weights, bias, out.pointer,
-        test.stride)
+        rows, test.rowStride, test.width, Int32(test.channels),
+        ck_axis(starts: starts, taps: Int32(test.taps), count: Int32(count)), weights, bias, columns.pointer,
+        test.capacity, out.pointer, test.stride)
+      #expect(columns.isIntactBefore)
       var expected = [UInt8](repeating: 0xA5, count: test.outputCount)
       test.visitOutputs { place, taps in
         var sum = Int(bias) + (1 << 19)
@@ -107,15 +119,17 @@ import Testing
       let (scale, bias, maximum) = (Float(1.137), Float(i - 30), Float(i % 2 == 0 ? 65535 : 1023))
       let bytes = Guarded<UInt8>(test.outputCount)
       let words = Guarded<UInt16>(test.outputCount)
-      let columns = inputs.holding(test.samples.map(Float.init))
+      let rows = inputs.holding(test.samples.map(Float.init))
+      let columns = Guarded<Float>(test.capacity * test.channels * batch)
       let weights = inputs.holding(test.floatWeights)
       let starts = inputs.holding(test.starts)
       let axis = ck_axis(starts: starts, taps: Int32(test.taps), count: Int32(count))
       variant.kernels.horizontal_f32_u8(
-        columns, Int32(test.channels), axis, weights, scale / 64, bias, bytes.pointer, test.stride)
+        rows, test.rowStride, Int32(test.channels), axis, weights, scale / 64, bias, columns.pointer, test.capacity,
+        bytes.pointer, test.stride)
       variant.kernels.horizontal_f32_u16(
-        columns, Int32(test.channels), axis, weights, scale * 4, bias, maximum, words.pointer,
-        test.stride)
+        rows, test.rowStride, Int32(test.channels), axis, weights, scale * 4, bias, maximum, columns.pointer,
+        test.capacity, words.pointer, test.stride)
       var expectedBytes = [UInt8](repeating: 0xA5, count: test.outputCount)
       var expectedWords = [UInt16](repeating: 0xA5A5, count: test.outputCount)
       test.visitOutputs { place, taps in
@@ -126,7 +140,7 @@ import Testing
       }
       #expect(bytes.elements == expectedBytes, "\(count) pixels of \(test.channels), \(test.taps) taps")
       #expect(words.elements == expectedWords, "\(count) pixels of \(test.channels), \(test.taps) taps")
-      #expect(bytes.isIntactBefore && words.isIntactBefore)
+      #expect(bytes.isIntactBefore && words.isIntactBefore && columns.isIntactBefore)
     }
   }
 }

@@ -6,7 +6,10 @@
 #define VARIANT_RENAME(NAME, END) VARIANT_JOIN(NAME, END)
 #define ck_vertical_u8 VARIANT_RENAME(vertical_u8, VARIANT)
 #define ck_vertical_u16 VARIANT_RENAME(vertical_u16, VARIANT)
-#define ck_columns_i16 VARIANT_RENAME(columns_i16, VARIANT)
+#define ck_shape_u8_u8 VARIANT_RENAME(shape_u8_u8, VARIANT)
+#define ck_shape_u8_u16 VARIANT_RENAME(shape_u8_u16, VARIANT)
+#define ck_shape_u16_u8 VARIANT_RENAME(shape_u16_u8, VARIANT)
+#define ck_shape_u16_u16 VARIANT_RENAME(shape_u16_u16, VARIANT)
 #define ck_columns_f32 VARIANT_RENAME(columns_f32, VARIANT)
 #define ck_horizontal_u8 VARIANT_RENAME(horizontal_u8, VARIANT)
 #define ck_horizontal_f32_u8 VARIANT_RENAME(horizontal_f32_u8, VARIANT)
@@ -53,8 +56,10 @@
 
 #include "../../Sources/CKernels/adam7.c"
 #include "../../Sources/CKernels/curves.c"
+#include "../../Sources/CKernels/fixed.c"
 #include "../../Sources/CKernels/horizontal.c"
 #include "../../Sources/CKernels/pixels.c"
+#include "../../Sources/CKernels/shaper.c"
 #include "../../Sources/CKernels/tone.c"
 #include "../../Sources/CKernels/turn.c"
 #include "../../Sources/CKernels/vertical.c"

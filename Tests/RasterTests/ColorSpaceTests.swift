@@ -212,6 +212,36 @@ import Testing
     #expect(largest16 <= 64, "16 bits are off by \(largest16)")
   }
 
+  /// Ours against Little CMS, both from 8 to 8 bits, over a lattice of all colours.
+  @Test(arguments: [RGBSpace.displayP3, ColorSpaceTests.adobe, ColorSpaceTests.proPhoto, ColorSpaceTests.bt2020])
+  func matricesAgreeWithLittleCMS(_ space: RGBSpace) throws {
+    let profile = try #require(space.iccProfile(named: ""))
+    let steps = [UInt8](stride(from: 0, through: 255, by: 5)) + [1, 2, 3, 253, 254]
+    var lattice: [UInt8] = []
+    for red in steps { for green in steps { for blue in steps { lattice += [red, green, blue] } } }
+    let pixels = lattice.count / 3
+    for (target, intent) in [(RGBSpace.srgb, RenderingIntent.relative), (.displayP3, .perceptual)] where target != space
+    {
+      let other = try #require(target.iccProfile(named: ""))
+      #expect(!ColorConversion.needsLibrary(.rgb, from: profile, to: other, intent: intent))
+      #expect(ColorConversion.needsLibrary(.rgb, from: profile, to: other, intent: .absolute))
+      func result(prefersLibrary: Bool) throws -> [UInt8] {
+        let conversion = try #require(
+          ColorConversion(
+            .rgb, hasAlpha: false, from: profile, .uint8, to: other, .uint8, intent: intent,
+            prefersLibrary: prefersLibrary))
+        return run(conversion, lattice, pixels: pixels, count: lattice.count, as: UInt8.self)
+      }
+      var (largest, sum) = (0, 0)
+      for (one, other) in zip(try result(prefersLibrary: false), try result(prefersLibrary: true)) {
+        let difference = abs(Int(one) - Int(other))
+        largest = max(largest, difference)
+        sum += difference
+      }
+      #expect(largest <= 1 && Double(sum) / Double(lattice.count) < 0.02, "\(largest), \(sum) of \(lattice.count)")
+    }
+  }
+
   @Test func grayStaysOneChannel() throws {
     let srgb = ToneCurve.srgb.grayProfile(named: "")
     for curve in [ToneCurve.gamma(2.2), .gamma(1.8), .gamma(1)] {

@@ -20,34 +20,39 @@ void ck_vertical_u8(const uint8_t *const *rows, const int16_t *weights, int taps
 void ck_vertical_u16(const uint16_t *const *rows, const float *weights, int taps, float *out, size_t count);
 
 /// One axis of a resampling: output sample x is the weighted sum of `taps` source samples from starts[x] on, with the
-/// weights from weights[x * taps] on. Every start + taps lies within the source row.
+/// weights from weights[x * taps] on. Every start + taps lies within the source row; starts never fall.
 typedef struct {
   const int32_t *starts;
   int32_t taps;
   int32_t count;  // output samples
 } ck_axis;
 
-/// Turns CK_BATCH rows of `count` samples, `stride` samples apart, into `count` columns of CK_BATCH samples.
-void ck_columns_i16(const int16_t *rows, size_t stride, size_t count, int16_t *columns);
-void ck_columns_f32(const float *rows, size_t stride, size_t count, float *columns);
-
-/// The horizontal pass over CK_BATCH rows given as columns: `channels` interleaved samples a pixel. `bias` is added with
-/// CK_WEIGHT_BITS + CK_ROW_BITS of fraction; the result is rounded and clamped to 0...255. Output row r begins at
-/// out + r * stride.
-void ck_horizontal_u8(const int16_t *columns, int channels, ck_axis axis, const int16_t *weights, int32_t bias,
-                      uint8_t *out, size_t stride);
+/// The horizontal pass over CK_BATCH rows, `row_stride` samples apart, of `count` pixels of `channels` (1 to 4) interleaved
+/// samples. `bias` is added with CK_WEIGHT_BITS + CK_ROW_BITS of fraction; the result is rounded and clamped to 0...255. Output
+/// row r begins at out + r * stride.
+///
+/// Starts and taps are even; what they reach beyond the row counts as 0. `columns` is room for `capacity` pixels (even, at
+/// least `taps`) of all rows, which the kernel goes through the rows with.
+void ck_horizontal_u8(const int16_t *rows, size_t row_stride, size_t count, int channels, ck_axis axis,
+                      const int16_t *weights, int32_t bias, int16_t *columns, size_t capacity, uint8_t *out,
+                      size_t stride);
 
 /// In single precision: results are multiplied by `scale`, `bias` is added, then they are rounded and clamped to 0...maximum.
-/// Strides are in samples.
-void ck_horizontal_f32_u8(const float *columns, int channels, ck_axis axis, const float *weights, float scale,
-                          float bias, uint8_t *out, size_t stride);
-void ck_horizontal_f32_u16(const float *columns, int channels, ck_axis axis, const float *weights, float scale,
-                           float bias, float maximum, uint16_t *out, size_t stride);
+/// Strides are in samples. `columns` has room for `capacity` pixels, at least `taps`, of all rows.
+void ck_horizontal_f32_u8(const float *rows, size_t row_stride, int channels, ck_axis axis, const float *weights,
+                          float scale, float bias, float *columns, size_t capacity, uint8_t *out, size_t stride);
+void ck_horizontal_f32_u16(const float *rows, size_t row_stride, int channels, ck_axis axis, const float *weights,
+                           float scale, float bias, float maximum, float *columns, size_t capacity, uint16_t *out,
+                           size_t stride);
 
 /// Colour multiplied by alpha, the last of the `channels` (2 or 4): what filtering made of alpha beyond the maximum is taken
 /// back from colour and alpha alike, so that the colour stays what it is, and colour is no more than alpha.
-void ck_horizontal_premultiplied(const float *columns, int channels, ck_axis axis, const float *weights, float scale,
-                                 float maximum, uint16_t *out, size_t stride);
+void ck_horizontal_premultiplied(const float *rows, size_t row_stride, int channels, ck_axis axis, const float *weights,
+                                 float scale, float maximum, float *columns, size_t capacity, uint16_t *out,
+                                 size_t stride);
+
+/// Turns CK_BATCH rows of `count` samples, `stride` samples apart, into `count` columns of CK_BATCH samples.
+void ck_columns_f32(const float *rows, size_t stride, size_t count, float *columns);
 
 /// sums[i] += row[i] * weight.
 void ck_mean_add_u8(const uint8_t *row, float weight, float *sums, size_t count);
@@ -162,6 +167,25 @@ typedef struct {
 /// moves towards gray of the same luminance as far as it must.
 void ck_tone_u8(const uint16_t *in, int channels, size_t pixels, const ck_tone *tone, uint8_t *out);
 void ck_tone_u16(const uint16_t *in, int channels, size_t pixels, const ck_tone *tone, uint16_t *out);
+
+enum { CK_CODE_STEPS = 16384, CK_WORD_LIGHTS = 8193 };
+
+/// How pixels of one matrix profile become those of another.
+typedef struct {
+  // The light of R, G and B: of each 8-bit value; of every eighth 16-bit value, CK_WORD_LIGHTS of them, where the output has 8
+  // bits, and the nearest is taken; else of CK_LIGHT_STEPS and one, read on straight lines.
+  const float *light[3];
+  float matrix[9];        // linear R, G, B of the input to the output's
+  const float *codes;     // CK_CODE_STEPS and one: by light of 0 to 1, the 16-bit value; read on straight lines
+  const uint8_t *bytes;   // CK_CODE_STEPS and one: the 8-bit value; the nearest is taken
+} ck_shaper;
+
+/// Interleaved pixels of 3 channels, or of 4, the last of which is alpha and only changes its depth. Light beyond 0 and 1 is
+/// cut off.
+void ck_shape_u8_u8(const uint8_t *in, int channels, size_t pixels, const ck_shaper *shaper, uint8_t *out);
+void ck_shape_u8_u16(const uint8_t *in, int channels, size_t pixels, const ck_shaper *shaper, uint16_t *out);
+void ck_shape_u16_u8(const uint16_t *in, int channels, size_t pixels, const ck_shaper *shaper, uint8_t *out);
+void ck_shape_u16_u16(const uint16_t *in, int channels, size_t pixels, const ck_shaper *shaper, uint16_t *out);
 
 /// 8-bit samples to 16 bits and back, rounded.
 void ck_widen(const uint8_t *in, size_t count, uint16_t *out);

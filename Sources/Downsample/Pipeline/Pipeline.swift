@@ -83,7 +83,9 @@ struct Pipeline {
     let isFlattened = form.hasAlpha && !encoded.hasAlpha
     if isConverted {
       var input = form.planes(of: target)[0]
-      if isWidened, !writesDeep, case .convert = plan.step {
+      if isWidened, !writesDeep, case .convert(let own, let space) = plan.step,
+        ColorConversion.needsLibrary(.rgb, from: own, to: Self.profile(of: space, plan.data), intent: intent)
+      {
         // Little CMS converts 8 bits four times as fast.
         form.sampleType = .uint8
         stages.append(depth(input, to: form.planes(of: target)[0]))
@@ -197,7 +199,8 @@ struct Pipeline {
     let hasAlpha = input.channels == 2 || input.channels == 4
     let (data, intent, outcome) = (color.data, intent, outcome)
     return PipelineStage(
-      "colour conversion", bytes: MapStage.byteCount(output: output) + conversionBytes(input, output, profile)
+      "colour conversion",
+      bytes: MapStage.byteCount(output: output) + conversionBytes(input, output, profile, to: target)
     ) { next throws(DownsampleError) in
       if let conversion = ColorConversion(
         isGray ? .gray : .rgb, hasAlpha: hasAlpha, from: profile, input.sampleType,
@@ -222,7 +225,7 @@ struct Pipeline {
     var plain = output
     plain.sampleType = .uint8
     plain.maximum = 255
-    let bytes = profile.isEmpty && target == .srgb ? 0 : conversionBytes(input, output, profile)
+    let bytes = profile.isEmpty && target == .srgb ? 0 : conversionBytes(input, output, profile, to: target)
     let (intent, outcome) = (intent, outcome)
     return PipelineStage(
       "colour conversion", bytes: MapStage.byteCount(output: output) + MapStage.byteCount(output: plain) + bytes
@@ -262,7 +265,18 @@ struct Pipeline {
   }
 
   /// Beside the rows: Little CMS, the profile and its tables. Of 16-bit colour it makes a table of 49 points a side, of ink of 23.
-  private func conversionBytes(_ input: PlaneLayout, _ output: PlaneLayout, _ profile: [UInt8]) -> Int {
+  /// Where the profile is a matrix and curves, our own tables and both profiles.
+  private func conversionBytes(
+    _ input: PlaneLayout, _ output: PlaneLayout, _ profile: [UInt8], to target: RGBSpace
+  ) -> Int {
+    // Ink without a profile has become sRGB.
+    let source = color.data == .cmyk && profile.isEmpty ? Self.profile(of: .srgb, .rgb) : profile
+    let isRGB = color.data == .rgb || profile.isEmpty
+    if isRGB,
+      !ColorConversion.needsLibrary(.rgb, from: source, to: Self.profile(of: target, .rgb), intent: intent)
+    {
+      return ColorConversion.tableBytes(from: input.sampleType, to: output.sampleType) + profile.count + 2048
+    }
     let isDeep = input.sampleType == .uint16
     let entries =
       switch color.data {

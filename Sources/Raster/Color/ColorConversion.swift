@@ -10,15 +10,47 @@ public final class ColorConversion {
     case cmyk(isInverted: Bool)
   }
 
-  private let handle: OpaquePointer
+  private enum Means {
+    case matrices(MatrixConversion, channels: Int)
+    case library(OpaquePointer)
+  }
 
-  /// Nil where Little CMS is missing, or cannot use a profile, or it is not of such pixels.
+  private let means: Means
+
+  /// Whether Little CMS is needed: not from RGB by a profile of a matrix and curves to one that we write.
+  public static func needsLibrary(
+    _ pixels: Pixels, from profile: [UInt8], to target: [UInt8], intent: RenderingIntent
+  ) -> Bool {
+    pixels != .rgb || !MatrixConversion.serves(from: profile, to: target, intent: intent)
+  }
+
+  /// What the tables take where Little CMS is not needed, in bytes.
+  public static func tableBytes(from input: SampleType, to output: SampleType) -> Int {
+    MatrixConversion.byteCount(from: input, to: output)
+  }
+
+  /// Nil where Little CMS is needed and missing, or cannot use a profile, or it is not of such pixels.
   ///
   /// - Parameter hasAlpha: as the last sample of both; it is copied.
-  public init?(
+  public convenience init?(
     _ pixels: Pixels, hasAlpha: Bool, from profile: [UInt8], _ input: SampleType, to target: [UInt8],
     _ output: SampleType, intent: RenderingIntent
   ) {
+    self.init(
+      pixels, hasAlpha: hasAlpha, from: profile, input, to: target, output, intent: intent, prefersLibrary: false)
+  }
+
+  /// - Parameter prefersLibrary: Little CMS is used where it is not needed too: what ours is compared with.
+  init?(
+    _ pixels: Pixels, hasAlpha: Bool, from profile: [UInt8], _ input: SampleType, to target: [UInt8],
+    _ output: SampleType, intent: RenderingIntent, prefersLibrary: Bool
+  ) {
+    if pixels == .rgb, !prefersLibrary,
+      let conversion = MatrixConversion(from: profile, input, to: target, output, intent: intent)
+    {
+      means = .matrices(conversion, channels: hasAlpha ? 4 : 3)
+      return
+    }
     let handle = profile.withUnsafeBufferPointer { from in
       target.withUnsafeBufferPointer { to in
         var conversion = ccolor_conversion(
@@ -29,13 +61,18 @@ public final class ColorConversion {
       }
     }
     guard let handle else { return nil }
-    self.handle = handle
+    means = .library(handle)
   }
 
-  deinit { ccolor_free(handle) }
+  deinit {
+    if case .library(let handle) = means { ccolor_free(handle) }
+  }
 
   public func apply(_ row: UnsafeRawPointer, pixels: Int, to out: UnsafeMutableRawPointer) {
-    ccolor_apply(handle, row, out, pixels)
+    switch means {
+    case .matrices(let conversion, let channels): conversion.apply(row, channels: channels, pixels: pixels, to: out)
+    case .library(let handle): ccolor_apply(handle, row, out, pixels)
+    }
   }
 
   /// One pixel of 8-bit samples, in sRGB (or gray with its curve), in the space of a profile; nil where it cannot be used.

@@ -28,6 +28,7 @@ public final class PlaneResampler {
   private let boxX: Int
   private let boxY: Int
   private let isBoxed: Bool
+  private let widens: Bool
   private let boxSums: RowBuffer
   private let boxRow: RowBuffer
   private let boxScale: Int
@@ -52,6 +53,7 @@ public final class PlaneResampler {
   private let ringRowBytes: Int
   private let between: RowBuffer
   private let columns: RowBuffer
+  private let columnPixels: Int
   private let batch: RowBuffer
   private let rowPointers: UnsafeMutablePointer<UnsafeRawPointer?>
 
@@ -93,14 +95,13 @@ public final class PlaneResampler {
     boxX = x.boxFactor
     boxY = y.boxFactor
     isBoxed = shape.isBoxed
+    widens = shape.widens
     isFixedPoint = shape.isFixedPoint
     sumsRows = shape.sumsRows
     self.isPremultiplied = isPremultiplied
     let horizontal = FilterWeights(axis: x.boxed)
     let vertical = FilterWeights(axis: y.boxed)
     filteredWidth = x.boxed.sourceCount
-    starts = horizontal.starts
-    taps = horizontal.taps
     rowStarts = vertical.starts
     rowTaps = vertical.taps
     rowLasts = sumsRows ? vertical.lasts : []
@@ -110,11 +111,16 @@ public final class PlaneResampler {
     scale = shape.mapping.scale / Double(boxScale)
     bias = shape.mapping.bias
     if isFixedPoint {
-      fixedWeights = horizontal.fixedPoint(bits: CK_WEIGHT_BITS, times: scale)
+      let pairs = horizontal.pairs(horizontal.fixedPoint(bits: CK_WEIGHT_BITS, times: scale))
+      starts = pairs.starts
+      taps = pairs.taps
+      fixedWeights = pairs.weights
       fixedRowWeights = vertical.fixedPoint(bits: CK_WEIGHT_BITS, times: 1)
       floatWeights = []
       floatRowWeights = []
     } else {
+      starts = horizontal.starts
+      taps = horizontal.taps
       fixedWeights = []
       fixedRowWeights = []
       floatWeights = horizontal.floatingPoint()
@@ -125,26 +131,35 @@ public final class PlaneResampler {
     ring = try RowBuffer(byteCount: sumsRows ? 0 : ringRowBytes * rowTaps)
     rowPointers = .allocate(capacity: rowTaps)
     between = try RowBuffer(byteCount: shape.betweenBytes)
-    columns = try RowBuffer(byteCount: shape.betweenBytes)
+    columnPixels = shape.columnPixels
+    columns = try RowBuffer(byteCount: shape.columnBytes)
     batch = try RowBuffer(byteCount: output.bytesPerRow * CK_BATCH)
     boxSums = try RowBuffer(byteCount: shape.boxSumBytes)
     boxRow = try RowBuffer(byteCount: shape.boxRowBytes)
     // Rows that the last batch lacks are filtered like the others.
     between.clear()
-    if isBoxed { boxSums.clear() }
+    boxSums.clear()
   }
 
   /// What a resampler holds, without being made.
   private struct Shape {
     let mapping: Mapping
     let isBoxed: Bool
+    /// The boxes are of one 8-bit sample each.
+    let widens: Bool
     let isFixedPoint: Bool
     /// Rows are added up as they come, weighted, and none is kept.
     let sumsRows: Bool
     let ringRowBytes: Int
     let betweenBytes: Int
+    /// Pixels of all rows of a batch that the horizontal pass turns into columns at a time, at most.
+    let columnPixels: Int
+    let columnBytes: Int
     let boxSumBytes: Int
     let boxRowBytes: Int
+
+    /// Samples of a row that are turned into columns at a time: as many as stay in the cache.
+    private static let columnSamples = 1024
 
     init(
       input: PlaneLayout, window: PixelRect, x: ResamplingAxis, y: ResamplingAxis, output: PlaneLayout,
@@ -160,11 +175,18 @@ public final class PlaneResampler {
       isBoxed =
         x.boxFactor > 1 || y.boxFactor > 1
         || input.sampleType == .uint8 && !sumsRows && (!fitsFixedPoint || x.isLongMean)
+      widens = isBoxed && x.boxFactor == 1 && y.boxFactor == 1 && input.maximum == 255
       isFixedPoint = fitsFixedPoint && !isBoxed && !sumsRows
       let samples = x.boxed.sourceCount * input.channels
       ringRowBytes = (samples * (isFixedPoint ? 1 : 2) + 63) & ~63
       betweenBytes = samples * CK_BATCH * (isFixedPoint ? 2 : 4)
-      boxSumBytes = isBoxed ? window.width * input.channels * 4 : 0
+      // What the filter spans, in whole pairs, and some to go on with.
+      let span = (x.boxed.mostTaps + 3) & ~1
+      columnPixels = max(
+        min(x.boxed.sourceCount + 1, Self.columnSamples / input.channels) & ~1,
+        min(x.boxed.sourceCount + 3, 2 * span) & ~1)
+      columnBytes = columnPixels * input.channels * CK_BATCH * (isFixedPoint ? 2 : 4)
+      boxSumBytes = isBoxed && !widens ? window.width * input.channels * 4 : 0
       boxRowBytes = isBoxed ? samples * 2 : 0
     }
   }
@@ -177,7 +199,8 @@ public final class PlaneResampler {
     let shape = Shape(input: input, window: window, x: x, y: y, output: output, mapping: mapping)
     let rows = shape.sumsRows ? 0 : y.boxed.mostTaps
     let weights = FilterWeights.mostBytes(x.boxed) + FilterWeights.mostBytes(y.boxed)
-    return shape.ringRowBytes * rows + shape.betweenBytes * 2 + output.bytesPerRow * CK_BATCH + shape.boxSumBytes
+    return shape.ringRowBytes * rows + shape.betweenBytes + shape.columnBytes + output.bytesPerRow * CK_BATCH
+      + shape.boxSumBytes
       + shape.boxRowBytes + weights
   }
 
@@ -233,6 +256,10 @@ public final class PlaneResampler {
 
   private func addToBox(_ row: UnsafeRawPointer, isLast: Bool) throws(DownsampleError) {
     let count = window.width * channels
+    if widens {
+      ck_widen(row.assumingMemoryBound(to: UInt8.self), count, boxRow.at(0, as: UInt16.self))
+      return try filter(boxRow.bytes)
+    }
     let sums = boxSums.at(0, as: UInt32.self)
     if input.sampleType == .uint8 {
       ck_box_add_u8(row.assumingMemoryBound(to: UInt8.self), sums, count)
@@ -289,30 +316,30 @@ public final class PlaneResampler {
     let width = output.samplesPerRow
     starts.withUnsafeBufferPointer { starts in
       let axis = ck_axis(starts: starts.baseAddress, taps: Int32(taps), count: Int32(output.width))
+      let room = columnPixels
       if isFixedPoint {
-        ck_columns_i16(between.at(0, as: Int16.self), samples, samples, columns.at(0, as: Int16.self))
         let bits = Double(1 << (CK_WEIGHT_BITS + CK_ROW_BITS))
         fixedWeights.withUnsafeBufferPointer {
           ck_horizontal_u8(
-            columns.at(0, as: Int16.self), Int32(channels), axis, $0.baseAddress, Int32((bias * bits).rounded()),
-            batch.at(0, as: UInt8.self), width)
+            between.at(0, as: Int16.self), samples, filteredWidth, Int32(channels), axis, $0.baseAddress,
+            Int32((bias * bits).rounded()), columns.at(0, as: Int16.self), room, batch.at(0, as: UInt8.self), width)
         }
-      } else {
-        ck_columns_f32(between.at(0, as: Float.self), samples, samples, columns.at(0, as: Float.self))
-        floatWeights.withUnsafeBufferPointer {
-          if isPremultiplied {
-            ck_horizontal_premultiplied(
-              columns.at(0, as: Float.self), Int32(channels), axis, $0.baseAddress, Float(scale),
-              Float(output.maximum), batch.at(0, as: UInt16.self), width)
-          } else if output.sampleType == .uint8 {
-            ck_horizontal_f32_u8(
-              columns.at(0, as: Float.self), Int32(channels), axis, $0.baseAddress, Float(scale), Float(bias),
-              batch.at(0, as: UInt8.self), width)
-          } else {
-            ck_horizontal_f32_u16(
-              columns.at(0, as: Float.self), Int32(channels), axis, $0.baseAddress, Float(scale), Float(bias),
-              Float(output.maximum), batch.at(0, as: UInt16.self), width)
-          }
+        return
+      }
+      let (rows, turned) = (between.at(0, as: Float.self), columns.at(0, as: Float.self))
+      floatWeights.withUnsafeBufferPointer {
+        if isPremultiplied {
+          ck_horizontal_premultiplied(
+            rows, samples, Int32(channels), axis, $0.baseAddress, Float(scale), Float(output.maximum), turned, room,
+            batch.at(0, as: UInt16.self), width)
+        } else if output.sampleType == .uint8 {
+          ck_horizontal_f32_u8(
+            rows, samples, Int32(channels), axis, $0.baseAddress, Float(scale), Float(bias), turned, room,
+            batch.at(0, as: UInt8.self), width)
+        } else {
+          ck_horizontal_f32_u16(
+            rows, samples, Int32(channels), axis, $0.baseAddress, Float(scale), Float(bias), Float(output.maximum),
+            turned, room, batch.at(0, as: UInt16.self), width)
         }
       }
     }

@@ -125,8 +125,9 @@ struct FilterWeights {
     self.taps = taps
   }
 
-  /// What the weights of an axis take while they are made, in bytes, at most: in single precision, starts and runs beside.
-  static func mostBytes(_ axis: ResamplingAxis) -> Int { axis.count * (axis.mostTaps * 4 + 16) }
+  /// What the weights of an axis take while they are made, in bytes, at most: in single precision, or as 16 bits and once more
+  /// in pairs, starts and runs beside.
+  static func mostBytes(_ axis: ResamplingAxis) -> Int { axis.count * (axis.mostTaps * 4 + 24) }
 
   /// The weights in single precision.
   func floatingPoint() -> [Float] {
@@ -169,6 +170,19 @@ struct FilterWeights {
       result[offset + largest] += Int16(rest)
     }
     return result
+  }
+
+  /// Weights of this axis for a filter that takes source samples two at a time: from an even one on, and an even number of
+  /// them, which may reach beyond the last sample.
+  func pairs<Weight: FixedWidthInteger>(_ weights: [Weight]) -> (starts: [Int32], taps: Int, weights: [Weight]) {
+    let hasOdd = starts.contains { $0 & 1 == 1 }
+    let paired = (taps + (hasOdd ? 1 : 0) + 1) & ~1
+    var result = [Weight](repeating: 0, count: starts.count * paired)
+    for i in starts.indices {
+      let first = i * paired + Int(starts[i] & 1)
+      for k in 0..<taps { result[first + k] = weights[i * taps + k] }
+    }
+    return (starts.map { $0 & ~1 }, paired, result)
   }
 
   /// The last source sample that has a weight, of each output sample.

@@ -9,7 +9,10 @@ typedef struct {
   const char *name;
   __typeof__(ck_vertical_u8) *vertical_u8;
   __typeof__(ck_vertical_u16) *vertical_u16;
-  __typeof__(ck_columns_i16) *columns_i16;
+  __typeof__(ck_shape_u8_u8) *shape_u8_u8;
+  __typeof__(ck_shape_u8_u16) *shape_u8_u16;
+  __typeof__(ck_shape_u16_u8) *shape_u16_u8;
+  __typeof__(ck_shape_u16_u16) *shape_u16_u16;
   __typeof__(ck_columns_f32) *columns_f32;
   __typeof__(ck_horizontal_u8) *horizontal_u8;
   __typeof__(ck_horizontal_f32_u8) *horizontal_f32_u8;
