@@ -83,35 +83,42 @@ struct KernelCases {
     let fixed = fixedWeights(outputPixels * taps)
     let single = floatWeights(outputPixels * taps)
     let rows = sums(3 * pixels * batch)
-    let columns = Memory.zeros(3 * pixels * batch, of: Int16.self)
+    // As large as the resampler's: a piece of the batch that stays in the cache.
+    let samplesOfPiece = 1024
+    let columns = Memory.zeros(samplesOfPiece * batch, of: Int16.self)
     let floatRows = floats(3 * pixels * batch)
-    let floatColumns = Memory.zeros(3 * pixels * batch, of: Float.self)
+    let floatColumns = Memory.zeros(4 * pixels * batch, of: Float.self)
     let out = Memory.zeros(4 * outputPixels * batch, of: UInt8.self)
     let deep = Memory.zeros(4 * outputPixels * batch, of: UInt16.self)
-    let alphaColumns = floats(4 * pixels * batch)
+    let alphaRows = floats(4 * pixels * batch)
     let samples = pixels * batch
     var cases = [
-      make(table, "columns_i16", bytes: 2 * samples) { table.columns_i16(rows, pixels, pixels, columns) },
-      make(table, "columns_f32", bytes: 4 * samples) { table.columns_f32(floatRows, pixels, pixels, floatColumns) },
+      make(table, "columns_f32", bytes: 4 * samples) { table.columns_f32(floatRows, pixels, pixels, floatColumns) }
     ]
     for channels in [1, 3] {
       let stride = channels * outputPixels
+      let capacity = samplesOfPiece / channels & ~1
       cases.append(
-        make(table, "horizontal_u8, \(channels) of a pixel", bytes: 2 * channels * samples) {
-          table.horizontal_u8(columns, Int32(channels), gray, fixed, 0, out, stride)
+        make(table, "columns, horizontal_u8, \(channels) of a pixel", bytes: 2 * channels * samples) {
+          table.horizontal_u8(
+            rows, channels * pixels, channels * pixels, Int32(channels), gray, fixed, 0, columns, capacity, out, stride)
         })
       cases.append(
-        make(table, "horizontal_f32_u8, \(channels) of a pixel", bytes: 4 * channels * samples) {
-          table.horizontal_f32_u8(floatColumns, Int32(channels), gray, single, 1, 0, out, stride)
+        make(table, "columns, horizontal_f32_u8, \(channels) of a pixel", bytes: 4 * channels * samples) {
+          table.horizontal_f32_u8(
+            floatRows, channels * pixels, Int32(channels), gray, single, 1, 0, floatColumns, capacity, out, stride)
         })
       cases.append(
-        make(table, "horizontal_f32_u16, \(channels) of a pixel", bytes: 4 * channels * samples) {
-          table.horizontal_f32_u16(floatColumns, Int32(channels), gray, single, 257, 0, 65535, deep, stride)
+        make(table, "columns, horizontal_f32_u16, \(channels) of a pixel", bytes: 4 * channels * samples) {
+          table.horizontal_f32_u16(
+            floatRows, channels * pixels, Int32(channels), gray, single, 257, 0, 65535, floatColumns, capacity, deep,
+            stride)
         })
     }
     cases.append(
-      make(table, "horizontal_premultiplied, 4 of a pixel", bytes: 16 * samples) {
-        table.horizontal_premultiplied(alphaColumns, 4, gray, single, 255, 65025, deep, 4 * outputPixels)
+      make(table, "columns, horizontal_premultiplied, 4 of a pixel", bytes: 16 * samples) {
+        table.horizontal_premultiplied(
+          alphaRows, 4 * pixels, 4, gray, single, 255, 65025, floatColumns, samplesOfPiece / 4, deep, 4 * outputPixels)
       })
     return cases
   }

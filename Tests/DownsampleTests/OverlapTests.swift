@@ -33,15 +33,6 @@ import Testing
     #expect(report.times.decode > 0 && report.times.resample > 0 && report.times.encode > 0)
   }
 
-  /// Where memory is scarce, one thread does all.
-  @Test func withoutRoom() throws {
-    let (_, ample) = try Downsampler.plan(MemorySource(Self.files[0]), request: request(threads: 2))
-    var scarce = request(threads: 2)
-    scarce.memory = MemoryBudget(ceiling: ample.predictedPeakBytes - 100 << 10)
-    let (_, plan) = try Downsampler.plan(MemorySource(Self.files[0]), request: scarce)
-    #expect(ample.overlaps && !plan.overlaps && plan.ladder.first?.threads == 2)
-  }
-
   @Test func smallPicturesHaveOneThread() throws {
     let bytes = Picture(CPIC_PHOTO, 640, 480).jpeg()
     #expect(try !Downsampler.plan(MemorySource(bytes), request: request(threads: 8)).plan.overlaps)

@@ -37,13 +37,14 @@ private struct Strategies: DecodingPlanner {
 
   private func plan(
     _ strategies: @escaping @Sendable (PixelSize) -> [DecodingStrategy], available: Int, max: Int? = 1000,
-    overBudget: Request.OverBudget? = nil, canSpill: Bool = true, ceiling: Int = 1000 * mb
+    overBudget: Request.OverBudget? = nil, canSpill: Bool = true, ceiling: Int = 1000 * mb,
+    threads: Int = 2
   ) -> Plan {
     Planner(
       header: ImageHeader(
         kind: "TEST", codedSize: Self.size, depth: 8, colorModel: .rgb, arrangement: .sequential),
       decoding: Strategies(make: strategies),
-      request: Request(maxPixelSize: max, memory: .init(ceiling: ceiling), overBudget: overBudget),
+      request: Request(maxPixelSize: max, threads: threads, memory: .init(ceiling: ceiling), overBudget: overBudget),
       metadata: ImageMetadata(),
       memory: .init(
         resident: 10 * mb, available: available, ceiling: ceiling,
@@ -65,6 +66,24 @@ private struct Strategies: DecodingPlanner {
     let needed = scarce.predictedPeakBytes - scarce.residentBytes
     #expect(plan(ways, available: needed).fits)
     #expect(!plan(ways, available: needed - 1).fits)
+  }
+
+  /// What can be overlapped is, where there is room and another thread is allowed.
+  @Test func overlapsWhereThereIsRoom() {
+    let ways: @Sendable (PixelSize) -> [DecodingStrategy] = { _ in
+      var strategy = Self.strategy("rows", held: 30 * mb)
+      strategy.isStreamed = true
+      return [strategy]
+    }
+    let ample = plan(ways, available: 100 * mb)
+    #expect(ample.overlaps && ample.threads == 2 && ample.ladder.count == 1)
+    #expect(ample.stages.contains { $0.name == "decoding ahead" })
+    let scarce = plan(ways, available: ample.addedBytes - 1)
+    #expect(scarce.fits && !scarce.overlaps && scarce.threads == 1)
+    #expect(scarce.ladder.map(\.threads) == [2, 1] && scarce.ladder.map(\.fits) == [false, true])
+    #expect(scarce.addedBytes < ample.addedBytes)
+    #expect(!plan(ways, available: 100 * mb, threads: 1).overlaps)
+    #expect(!plan({ _ in [Self.strategy("whole", held: 30 * mb)] }, available: 100 * mb).overlaps)
   }
 
   @Test func peakIsThatOfTheLargerPhase() {

@@ -114,6 +114,7 @@ import Testing
         input: layout, window: PixelRect(x: 0, y: 0, width: 5000, height: 5000), x: axis, y: axis,
         output: PlaneLayout(width: count, height: count, channels: 1, sampleType: .uint8, maximum: 255))
     }
-    #expect(bytes(2) < bytes(600))
+    // The rows under one output row would be 25 MB.
+    #expect(bytes(2) < 2 * bytes(600))
   }
 }
