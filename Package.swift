@@ -80,7 +80,9 @@ let package = Package(
       name: "StoreDriver", dependencies: ["CJPEG", "CLibJPEG"], path: "Tests/StoreDriver", cSettings: strictC),
     .testTarget(
       name: "CodecTests",
-      dependencies: ["Budget", "CJPEG", "CPNG", "Codecs", "Raster", "CPictures", "StoreDriver", "TestPictures"],
+      dependencies: [
+        "Budget", "CHEIF", "CJPEG", "CPNG", "Codecs", "Raster", "CPictures", "StoreDriver", "TestPictures",
+      ],
       swiftSettings: strictSwift),
     .testTarget(
       name: "MetadataTests", dependencies: ["Metadata", "Raster", "CPictures", "TestPictures"],

@@ -74,6 +74,13 @@ bool cheif_has_av1(void);
 bool cheif_read_hevc_stream(const cheif_coded *coded, cheif_stream *stream);
 bool cheif_read_av1_stream(const cheif_coded *coded, cheif_stream *stream);
 
+/// Whether these are all that one picture needs, each unit whole, and no more: parameter sets, which `sets` becomes a number of,
+/// of a picture not larger than `limit`, and after them its slices.
+bool cheif_is_one_hevc_picture(const cheif_coded *coded, const cheif_stream *limit, uint64_t *sets);
+
+/// The path of a file in the folder that libde265 was found in. False where there is none.
+bool cheif_find_beside_hevc(const char *name, char *path, size_t size);
+
 /// Decodes one picture in this thread alone, and frees everything but the picture; also `coded`, as early as it can. A
 /// picture that takes more than one of `limit` is refused.
 cheif_status cheif_decode_hevc(cheif_coded *coded, const cheif_stream *limit, cheif_store *store, cheif_frame *frame,

@@ -1,9 +1,13 @@
+#define _GNU_SOURCE  // dladdr
+
 #include "decoders.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // MARK: Parameter sets
 
@@ -210,6 +214,31 @@ bool cheif_read_hevc_stream(const cheif_coded *coded, cheif_stream *stream) {
   return false;
 }
 
+bool cheif_is_one_hevc_picture(const cheif_coded *coded, const cheif_stream *limit, uint64_t *sets) {
+  size_t position = 0, count;
+  const uint8_t *unit;
+  int pictures = 0;
+  bool has_sets[3] = {false};
+  *sets = 14695981039346656037u;  // FNV-1a
+  while (next_unit(coded, &position, &unit, &count)) {
+    if (count < 2) return false;
+    int type = unit[0] >> 1 & 63;
+    if (type < 32 && !(has_sets[0] && has_sets[1] && has_sets[2])) return false;
+    if (begins_picture(unit, count)) pictures++;
+    if (is_sequence_set(unit, count)) {
+      cheif_stream stream = {0};
+      if (!read_sequence_set(unit, count, &stream) || stream.width > limit->width || stream.height > limit->height) {
+        return false;
+      }
+    }
+    if (type < 32 || type > 34) continue;
+    has_sets[type - 32] = true;
+    for (size_t i = 0; i < count; i++) *sets = (*sets ^ unit[i]) * 1099511628211u;
+    *sets = (*sets ^ count) * 1099511628211u;
+  }
+  return position == coded->count && pictures == 1;
+}
+
 #if CHEIF_BUILT_WITH_HEVC
 
 // MARK: The library
@@ -261,6 +290,17 @@ static void open_library(void) {
 /// Kept initialised: each decoder would else make the library's tables anew. That takes 2.5 ms, so not before something is
 /// decoded.
 static void initialise(void) { is_initialised = library.de265_init() == DE265_OK; }
+
+bool cheif_find_beside_hevc(const char *name, char *path, size_t size) {
+  Dl_info info;
+  if (!cheif_has_hevc() || dladdr((void *)(uintptr_t)library.de265_init, &info) == 0 || info.dli_fname == NULL) {
+    return false;
+  }
+  const char *end = strrchr(info.dli_fname, '/');
+  if (end == NULL) return false;
+  int length = snprintf(path, size, "%.*s/%s", (int)(end - info.dli_fname), info.dli_fname, name);
+  return length > 0 && (size_t)length < size && access(path, R_OK) == 0;
+}
 
 bool cheif_has_hevc(void) { return pthread_once(&open_once, open_library) == 0 && library.is_open; }
 
@@ -442,6 +482,13 @@ cheif_status cheif_decode_hevc(cheif_coded *coded, const cheif_stream *limit, ch
 #else
 
 bool cheif_has_hevc(void) { return false; }
+
+bool cheif_find_beside_hevc(const char *name, char *path, size_t size) {
+  (void)name;
+  (void)path;
+  (void)size;
+  return false;
+}
 
 cheif_status cheif_decode_hevc(cheif_coded *coded, const cheif_stream *limit, cheif_store *store, cheif_frame *frame,
                                cheif_error *error) {

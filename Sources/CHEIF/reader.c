@@ -489,7 +489,7 @@ static void find_way(cheif_reader *reader, heif_item_id id, cheif_way *way, chei
                                                  : cheif_read_av1_stream(&coded, &stream);
     // Deeper chroma than luma, or the other way round, is left to libheif to refuse.
     if (is_read && stream.luma_bits == stream.chroma_bits) {
-      *way = (cheif_way){decoder, stream};
+      *way = (cheif_way){.decoder = decoder, .limit = stream};
       *form = (cheif_coded_form){true, stream.width, stream.height, stream.layout, stream.luma_bits,
                                  stream.pictures, stream.copies_plane, found, found};
     }

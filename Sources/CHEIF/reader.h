@@ -2,10 +2,12 @@
 #ifndef CHEIF_READER_H
 #define CHEIF_READER_H
 
+#include "avcodec.h"
 #include "frame.h"
 #include "library.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -44,6 +46,7 @@ typedef struct {
 typedef struct {
   cheif_decoder decoder;  // none: libheif decodes
   cheif_stream limit;     // what a picture may take
+  bool tries_avcodec;     // before that decoder, with tiles
 } cheif_way;
 
 /// The decoding of a grid's tiles, begun (tiles.c).
@@ -95,6 +98,9 @@ struct cheif_reader {
   cheif_picture whole_alpha;  // CHEIF_ALPHA_WHOLE
   cheif_store whole_store, whole_alpha_store;
   cheif_store stores[CHEIF_MAX_THREADS];  // of the tiles, one for each thread
+  cheif_avcodec *avcodecs[CHEIF_MAX_THREADS];  // likewise
+  bool avcodec_is_wrong;     // it refused the first tile, which libde265 decoded
+  atomic_uint by_avcodec;    // tiles that it decoded
   uint32_t next_row;          // of the whole picture, to deliver
   uint32_t band_count;        // rows of tiles that are held
   int plane_count;

@@ -107,7 +107,27 @@ static cheif_status decode_tile(cheif_reader *reader, bool is_alpha, uint32_t ro
   if (status == CHEIF_OK) status = read_tile(reader, place, &coded, picture, error);
   pthread_rwlock_unlock(&reader->context_lock);
   if (status != CHEIF_OK || place.way->decoder == CHEIF_DECODER_NONE) return status;
-  return cheif_decode_coded(place.way, &coded, store, picture, error);
+  // Rows from the third on begin when the first one is finished, whatever the threads: they know the same.
+  bool tries = place.way->tries_avcodec && !(row >= CHEIF_MAX_BANDS && reader->avcodec_is_wrong);
+  cheif_avcodec **decoder = &reader->avcodecs[store - reader->stores];
+  if (tries && cheif_decode_by_avcodec(&coded, &place.way->limit, decoder, store, &picture->frame)) {
+    picture->is_frame = true;
+    cheif_free_coded(&coded);
+    atomic_fetch_add(&reader->by_avcodec, 1);
+    return CHEIF_OK;
+  }
+  status = cheif_decode_coded(place.way, &coded, store, picture, error);
+  if (tries && status == CHEIF_OK && row == 0 && column == 0) reader->avcodec_is_wrong = true;
+  return status;
+}
+
+void cheif_use_avcodec(cheif_reader *reader) {
+  const cheif_stream *limit = &reader->color.limit;
+  bool suits = reader->color.decoder == CHEIF_DECODER_HEVC && reader->header.tiled &&
+               limit->layout == CHEIF_LAYOUT_420 && limit->luma_bits == 8 && limit->chroma_bits == 8;
+  // Some of the libraries that it is linked to do not survive a lack of address space.
+  const uint64_t space = (uint64_t)256 << 20;
+  reader->color.tries_avcodec = suits && !reader->source.salvages && cheif_has_room(space) && cheif_open_avcodec();
 }
 
 static cheif_status decode_color_tile(cheif_reader *reader, uint32_t row, uint32_t column, cheif_store *store,
@@ -163,4 +183,10 @@ void cheif_fill_tile(cheif_reader *reader, bool is_alpha, uint32_t row, uint32_t
   }
 }
 
+#else
+
+void cheif_use_avcodec(cheif_reader *reader) { (void)reader; }
+
 #endif
+
+uint32_t cheif_count_by_avcodec(const cheif_reader *reader) { return atomic_load(&reader->by_avcodec); }

@@ -230,7 +230,10 @@ void cheif_end_tiles(cheif_reader *reader) {
     free(tiles);
     reader->tiles = NULL;
   }
-  for (int i = 0; i < CHEIF_MAX_THREADS; i++) cheif_free_store(&reader->stores[i]);
+  for (int i = 0; i < CHEIF_MAX_THREADS; i++) {
+    cheif_close_avcodec(&reader->avcodecs[i]);
+    cheif_free_store(&reader->stores[i]);
+  }
 }
 
 /// The rows before `row` were consumed: their band is that of another one.

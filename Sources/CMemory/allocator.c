@@ -24,14 +24,21 @@ bool cmemory_configure_allocator(void) { return false; }
 /// Segments that are never written: all of their pages are those of the file.
 static int release_segments(struct dl_phdr_info *object, size_t size, void *page_bytes) {
   (void)size;
+  enum { most = 32 };
   const uintptr_t page = *(const uintptr_t *)page_bytes;
-  for (int i = 0; i < object->dlpi_phnum; i++) {
+  uintptr_t starts[most], ends[most];
+  int count = 0;
+  // Where they are stands in a page that is given back too, and would come again with its neighbours.
+  for (int i = 0; i < object->dlpi_phnum && count < most; i++) {
     const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
     if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W) != 0) continue;
     const uintptr_t start = (uintptr_t)object->dlpi_addr + (uintptr_t)segment->p_vaddr;
-    const uintptr_t first = start / page * page, last = (start + (uintptr_t)segment->p_memsz) / page * page;
+    starts[count] = start / page * page;
+    ends[count++] = (start + (uintptr_t)segment->p_memsz) / page * page;
+  }
+  for (int i = 0; i < count; i++) {
     // The vDSO has no file, and refuses. A failure costs memory, nothing else.
-    if (last > first) (void)madvise((void *)first, last - first, MADV_DONTNEED);
+    if (ends[i] > starts[i]) (void)madvise((void *)starts[i], ends[i] - starts[i], MADV_DONTNEED);
   }
   return 0;
 }

@@ -101,6 +101,8 @@ public struct ReadingOptions: Sendable {
   public var keepsMetadata: Bool
   /// What there is of a damaged picture is made, instead of refusing it.
   public var salvages: Bool
+  /// Whether libavcodec decodes HEVC tiles that it can decode; nil: where it gains.
+  var usesLibavcodec: Bool?
 
   /// What of each of EXIF, XMP and IPTC is kept, in bytes. Reading and editing the three of them takes up to twelve times that.
   public var mostMetadataBytes: Int { min(OutputMetadata.largestPart, available / 12) }

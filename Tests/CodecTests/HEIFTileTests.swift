@@ -1,3 +1,4 @@
+import CHEIF
 import CPictures
 import Foundation
 import Raster
@@ -47,6 +48,7 @@ private final class WatchedBytes: ByteSource {
     var error: DownsampleError.Code?
     var message: String?
     var warnings: [String] = []
+    var tilesByLibavcodec = 0
   }
 
   private static func append(_ band: DecodedBand, _ layout: DecodedLayout, to decoded: inout Decoded) {
@@ -61,13 +63,15 @@ private final class WatchedBytes: ByteSource {
 
   /// - Parameter pause: seconds that each band is looked at.
   private static func decode(
-    _ file: [UInt8], threads: Int, salvages: Bool = false, pause: Double = 0, keepsMetadata: Bool = false
+    _ file: [UInt8], threads: Int, salvages: Bool = false, pause: Double = 0, keepsMetadata: Bool = false,
+    usesLibavcodec: Bool? = nil
   ) -> Decoded {
     var decoded = Decoded()
     do {
       var options = ReadingOptions(available: 1 << 30)
       options.salvages = salvages
       options.keepsMetadata = keepsMetadata
+      options.usesLibavcodec = usesLibavcodec
       let decoder = try CodecRegistry.decoder(for: Bytes(file), options: options)
       let layout = try decoder.begin(target: decoder.header.codedSize, threads: threads)
       while let band = try decoder.nextBand() {
@@ -76,6 +80,7 @@ private final class WatchedBytes: ByteSource {
         _ = try decoder.takeMetadata()
       }
       decoded.warnings = decoder.warnings
+      decoded.tilesByLibavcodec = (decoder as? HEIFDecoder)?.tilesByLibavcodec ?? 0
     } catch let error as DownsampleError {
       (decoded.error, decoded.message) = (error.code, error.message)
     } catch {
@@ -212,5 +217,57 @@ private final class WatchedBytes: ByteSource {
     isOver.withLock { $0 = true }
     let error = #expect(throws: DownsampleError.self) { while try decoder.nextBand() != nil {} }
     #expect(error?.message == "too late")
+  }
+
+  // MARK: libavcodec
+
+  /// Where libavcodec was there when this was built, and is now.
+  private static var hasLibavcodec: Bool { cheif_finds_avcodec() }
+
+  /// The same bytes, whichever decodes; of 10 bits, of other subsamplings and of alpha libde265 decodes all.
+  @Test(.enabled(if: hasLibavcodec), arguments: [1, 2, 4]) func libavcodecGivesTheSame(threads: Int) throws {
+    let plain = Self.decode(Self.tiled, threads: 1, usesLibavcodec: false)
+    var other = Self.decode(Self.tiled, threads: threads, usesLibavcodec: true)
+    #expect(plain.tilesByLibavcodec == 0 && other.tilesByLibavcodec == 30)
+    other.tilesByLibavcodec = 0
+    #expect(other == plain)
+    for file in [
+      Picture(CPIC_PHOTO, 363, 303).heif { ($0.tile_width, $0.bits) = (64, 10) },
+      Picture(CPIC_PHOTO, 363, 303).heif { ($0.tile_width, $0.chroma) = (64, CPIC_CHROMA_444) },
+      Picture(CPIC_PHOTO, 363, 303).heif { ($0.tile_width, $0.codec) = (64, CPIC_AV1) },
+    ] {
+      let plain = Self.decode(file, threads: 1, usesLibavcodec: false)
+      #expect(plain.error == nil && Self.decode(file, threads: threads, usesLibavcodec: true) == plain)
+    }
+  }
+
+  /// What libavcodec refuses libde265 decides, and with --salvage it is not asked.
+  @Test(.enabled(if: hasLibavcodec)) func libde265IsTheJudge() throws {
+    for tiles in [[0], [7], [3, 20]] {
+      let file = try Self.broken(tiles)
+      let plain = Self.decode(file, threads: 1, usesLibavcodec: false)
+      #expect(plain.error == .damagedData)
+      for threads in [1, 2] {
+        let other = Self.decode(file, threads: threads, usesLibavcodec: true)
+        #expect(other.error == plain.error && other.message == plain.message && other.bands == plain.bands)
+      }
+      let salvaged = Self.decode(file, threads: 2, salvages: true, usesLibavcodec: true)
+      #expect(salvaged.tilesByLibavcodec == 0 && salvaged.error == nil)
+    }
+  }
+
+  /// Small pictures are not worth loading it; large ones are where there is room, and the plan has a way without it.
+  @Test(.enabled(if: hasLibavcodec)) func libavcodecIsPlanned() throws {
+    func ways(usesLibavcodec: Bool?) throws -> [DecodingStrategy] {
+      var options = ReadingOptions(available: 1 << 30)
+      options.usesLibavcodec = usesLibavcodec
+      let decoder = try CodecRegistry.decoder(for: Bytes(Self.tiled), options: options)
+      return decoder.planner.strategies(target: decoder.header.codedSize, threads: 2)
+    }
+    let without = try ways(usesLibavcodec: nil)
+    let with = try ways(usesLibavcodec: true)
+    #expect(without.map(\.threads) == [2, 1] && with.map(\.threads) == [2, 2, 1, 1])
+    #expect(with.map { $0.name.hasSuffix("by libavcodec") } == [true, false, true, false])
+    #expect(with[0].held.totalBytes > with[1].held.totalBytes + 8 << 20)
   }
 }

@@ -134,6 +134,16 @@ cheif_header cheif_get_header(const cheif_reader *reader);
 /// Size, layout, bits and alpha may then have changed. Does nothing where they are known.
 cheif_status cheif_settle(cheif_reader *reader, int threads, cheif_error *error);
 
+/// Whether libavcodec was known at build time and lies in libde265's folder. It is not opened.
+bool cheif_finds_avcodec(void);
+
+/// Lets libavcodec decode a grid's colour, of 8 bits and 4:2:0, and opens it, before the first rows. Tiles that it does not
+/// decode without a complaint are libde265's, and all where it cannot be opened. It notices less of what is damaged.
+void cheif_use_avcodec(cheif_reader *reader);
+
+/// Tiles that were decoded by libavcodec.
+uint32_t cheif_count_by_avcodec(const cheif_reader *reader);
+
 /// Copies the embedded ICC profile, header.icc_bytes long.
 cheif_status cheif_get_icc(cheif_reader *reader, void *buffer, cheif_error *error);
 

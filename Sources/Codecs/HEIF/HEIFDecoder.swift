@@ -98,7 +98,7 @@ final class HEIFDecoder: ImageDecoder {
     }
   }
 
-  var planner: any DecodingPlanner { HEIFPlanner(file: file, header: header) }
+  var planner: any DecodingPlanner { HEIFPlanner(file: file, header: header, options: options) }
 
   func takeMetadata() throws(DownsampleError) -> ImageMetadata {
     guard options.keepsMetadata, !hasTakenMetadata else { return ImageMetadata() }
@@ -139,6 +139,9 @@ final class HEIFDecoder: ImageDecoder {
     return result
   }
 
+  /// Tiles that libavcodec decoded, so far.
+  var tilesByLibavcodec: Int { Int(cheif_count_by_avcodec(handle.reader)) }
+
   var isSalvaged: Bool {
     let losses = cheif_get_losses(handle.reader)
     return losses.lost_tiles > 0 || losses.lost_rows > 0 || losses.is_damaged || losses.lost_alpha_tiles > 0
@@ -156,6 +159,7 @@ final class HEIFDecoder: ImageDecoder {
       file = cheif_get_header(handle.reader)
       header = try Self.header(of: handle.reader, file, bridge, options)
     }
+    if let choice = strategy.detail as? HEIFPlanner.Choice, choice == .libavcodec { cheif_use_avcodec(handle.reader) }
     let rows = try decodeRows()
     first = rows
     if header.codedColor == nil, rows.has_nclx {
@@ -163,7 +167,7 @@ final class HEIFDecoder: ImageDecoder {
         primaries: Int(rows.primaries), transfer: Int(rows.transfer), matrix: Int(rows.matrix),
         isFullRange: rows.full_range)
     }
-    let planner = HEIFPlanner(file: file, header: header)
+    let planner = HEIFPlanner(file: file, header: header, options: options)
     return planner.layout(
       color: try planner.color(),
       samples: Self.planes(of: rows).map {

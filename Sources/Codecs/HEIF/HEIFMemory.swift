@@ -74,10 +74,29 @@ struct HEIFMemory {
   }
 
   /// - Returns: what is held from the beginning to the end, and what only until the first rows come.
-  func uses(threads: Int) -> (held: [MemoryUse], passing: [MemoryUse]) {
+  func uses(threads: Int, byLibavcodec: Bool = false) -> (held: [MemoryUse], passing: [MemoryUse]) {
     var uses = file.tiled ? tiled(threads: threads) : whole()
+    if byLibavcodec {
+      // Loaded before there are tiles or rows of them.
+      let loading = Self.libavcodecLoading - Self.libavcodecPages - uses.held.totalBytes
+      if loading > 0 { uses.passing.append(MemoryUse("loading libavcodec", loading)) }
+      uses.held.append(MemoryUse("libavcodec", libavcodec(threads: threads)))
+    }
     uses.held.append(MemoryUse("pages of the libraries", Self.libraryPages))
     return uses
+  }
+
+  /// What libavcodec takes while it is loaded, what of it stays, with the code that decodes, and each decoder beside the
+  /// picture.
+  private static let libavcodecLoading = 18 * megabyte
+  private static let libavcodecPages = 8 * megabyte
+
+  private func libavcodec(threads: Int) -> Int {
+    let pixels = Self.bytes(Int(file.form.width), Int(file.form.height))
+    // The planes' sides are rounded up; notes about blocks of 4x4; the coded data twice more.
+    let rounded = Self.bytes(Self.up(Int(file.form.width), to: 128), Self.up(Int(file.form.height), to: 64)) / 2 * 3
+    let each = rounded - pixels / 2 * 3 + pixels / 4 * 5 + 2 * coded(file.form) + Self.megabyte
+    return Self.libavcodecPages + Self.bytes(each, threads)
   }
 
   /// Threads beyond that would find no tile to decode.
