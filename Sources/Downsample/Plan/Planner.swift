@@ -148,7 +148,7 @@ struct Planner {
 
   /// Pages of the program, of the C library and of libjpeg and libpng that are touched only once decoding has begun, and
   /// the allocator's rounding. See docs/memory-model.md.
-  static let codeBytes = 5120 << 10
+  static let codeBytes = 5632 << 10
 
   /// What two runs that do the same may differ by when they plan.
   static let residentNoise = 512 << 10
