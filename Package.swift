@@ -24,7 +24,7 @@ let package = Package(
     // zlib is what libpng needs itself: the text chunks that hold metadata are inflated with it.
     .target(
       name: "CPNG", dependencies: ["CLibPNG"], cSettings: strictC, linkerSettings: [.linkedLibrary("z")]),
-    .target(name: "CHEIF", dependencies: ["CLibHEIF"], cSettings: strictC),
+    .target(name: "CHEIF", dependencies: ["CLibHEIF", "CMemory"], cSettings: strictC),
     .target(name: "CColor", dependencies: ["CLibLCMS"], cSettings: strictC),
     .target(name: "CXML", dependencies: ["CLibExpat"], cSettings: strictC),
     .target(name: "CKernels", cSettings: strictC),

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE  // dl_iterate_phdr
+#define _GNU_SOURCE  // for reader.h
 
 #include "avcodec.h"
 
@@ -16,20 +16,17 @@
 
 #if BUILT_WITH_AVCODEC
 
+#include <CMemory.h>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <libavutil/buffer.h>
 #include <libavutil/frame.h>
 #include <libavutil/log.h>
 #include <libavutil/macros.h>
 #include <libavutil/mem.h>
 #include <limits.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 // MARK: The library
 
@@ -71,84 +68,10 @@ static void find_library(void) { is_found = cheif_find_beside_hevc(codec_name, p
 
 bool cheif_finds_avcodec(void) { return pthread_once(&find_once, find_library) == 0 && is_found; }
 
-/// Gives back what only loading touched: pages of segments that are never written, which are those of the file.
-static int release_pages(struct dl_phdr_info *object, size_t size, void *page_bytes) {
-  (void)size;
-  enum { most_segments = 32 };
-  const uintptr_t page = *(const uintptr_t *)page_bytes;
-  uintptr_t starts[most_segments], ends[most_segments];
-  int count = 0;
-  // Where they are stands in a page that is given back too, and would come again with its neighbours.
-  for (int i = 0; i < object->dlpi_phnum && count < most_segments; i++) {
-    const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-    if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W) != 0) continue;
-    uintptr_t start = (uintptr_t)object->dlpi_addr + (uintptr_t)segment->p_vaddr;
-    starts[count] = start / page * page;
-    ends[count] = (start + (uintptr_t)segment->p_memsz) / page * page;
-    count++;
-  }
-  for (int i = 0; i < count; i++) {
-    // A failure costs memory, nothing else.
-    if (ends[i] > starts[i]) (void)madvise((void *)starts[i], ends[i] - starts[i], MADV_DONTNEED);
-  }
-  return 0;
-}
-
-static void release(void) {
-  long bytes = sysconf(_SC_PAGESIZE);
-  uintptr_t page = bytes > 0 ? (uintptr_t)bytes : 0;
-  if (page > 0) dl_iterate_phdr(release_pages, &page);
-}
-
-/// Reads at an offset of the file, wholly.
-static bool read_at(int file, uint64_t offset, void *buffer, size_t count) {
-  return offset <= INT64_MAX && pread(file, buffer, count, (off_t)offset) == (ssize_t)count;
-}
-
-/// Loads what the library is linked to, one after the other: all at once they take 16 MB for a moment.
-static void load_needed(int file) {
-  enum { most_segments = 64, most_entries = 512 };
-  ElfW(Ehdr) header;
-  if (!read_at(file, 0, &header, sizeof header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return;
-  ElfW(Phdr) segments[most_segments];
-  if (header.e_phnum > most_segments || header.e_phentsize != sizeof *segments ||
-      !read_at(file, header.e_phoff, segments, header.e_phnum * sizeof *segments)) {
-    return;
-  }
-  ElfW(Dyn) entries[most_entries];
-  size_t count = 0;
-  for (int i = 0; i < header.e_phnum; i++) {
-    if (segments[i].p_type != PT_DYNAMIC || segments[i].p_filesz > sizeof entries) continue;
-    if (read_at(file, segments[i].p_offset, entries, segments[i].p_filesz)) count = segments[i].p_filesz / sizeof *entries;
-  }
-  uint64_t names = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (entries[i].d_tag == DT_STRTAB) names = entries[i].d_un.d_ptr;
-  }
-  for (int i = 0; i < header.e_phnum; i++) {
-    // Names are told by their address.
-    const ElfW(Phdr) *segment = &segments[i];
-    if (segment->p_type != PT_LOAD || names < segment->p_vaddr || names - segment->p_vaddr >= segment->p_filesz) continue;
-    names = names - segment->p_vaddr + segment->p_offset;
-    break;
-  }
-  for (size_t i = 0; i < count; i++) {
-    char name[64];
-    if (entries[i].d_tag != DT_NEEDED || !read_at(file, names + entries[i].d_un.d_val, name, sizeof name)) continue;
-    name[sizeof name - 1] = 0;
-    if (dlopen(name, RTLD_LAZY | RTLD_LOCAL) != NULL) release();
-  }
-}
-
 static void open_library(void) {
   if (!cheif_finds_avcodec()) return;
   bool is_hosts = dlopen(util_name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD) != NULL;
-  release();
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file >= 0) {
-    load_needed(file);
-    close(file);
-  }
+  cmemory_release_code();
   // Never closed, like libheif. What it calls is bound as it is called.
   void *codec = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
   void *util = codec != NULL ? dlopen(util_name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD) : NULL;
@@ -167,7 +90,7 @@ static void open_library(void) {
   if (!is_hosts) library.av_log_set_level(AV_LOG_QUIET);
   library.hevc = library.avcodec_find_decoder(AV_CODEC_ID_HEVC);
   is_open = library.hevc != NULL && (library.hevc->capabilities & AV_CODEC_CAP_DR1) != 0;
-  release();
+  cmemory_release_code();
 }
 
 bool cheif_open_avcodec(void) { return pthread_once(&open_once, open_library) == 0 && is_open; }
@@ -333,7 +256,7 @@ bool cheif_decode_by_avcodec(const cheif_coded *coded, const cheif_stream *limit
   library.av_frame_unref((*decoder)->frame);
   library.avcodec_flush_buffers((*decoder)->context);
   cheif_leave_room(&(*decoder)->room);
-  (void)pthread_once(&bound_once, release);
+  (void)pthread_once(&bound_once, cmemory_release_code);
   // libde265 has its place then.
   if (!is_good) cheif_close_avcodec(decoder);
   return is_good;

@@ -603,7 +603,11 @@ static cheif_status decode_rows(cheif_reader *reader, int threads, cheif_rows *r
   if (status == CHEIF_OK) status = find_threads(reader, &threads, error);
   if (status != CHEIF_OK) return status;
 #if CHEIF_BUILT_WITH_TILES
-  if (reader->header.tiled) return cheif_next_tiles(reader, threads, rows, error);
+  if (reader->header.tiled) {
+    // Tiles decoded ahead are not waited for: a caller in no hurry would never be asked.
+    status = cheif_ask(reader, error);
+    return status == CHEIF_OK ? cheif_next_tiles(reader, threads, rows, error) : status;
+  }
 #endif
   return next_whole(reader, threads, rows, error);
 }

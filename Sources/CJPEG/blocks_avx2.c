@@ -147,15 +147,7 @@ AVX2 static inline const uint8_t *unpack(const uint8_t *in, int16_t *block, uint
 }
 
 AVX2 void cjpeg_unpack_avx2(cjpeg_parts parts, cjpeg_block *blocks, size_t count, uint64_t kept) {
-  const size_t together = cjpeg_part_length(&parts, CJPEG_PARTS - 1, count);
-  const uint8_t *in[CJPEG_PARTS];
-  memcpy(in, parts.starts, sizeof in);
-  for (size_t i = 0; i < together; i++)
-    for (size_t part = 0; part < CJPEG_PARTS; part++)
-      in[part] = unpack(in[part], blocks[part * parts.length + i], kept);
-  for (size_t part = 0; part < CJPEG_PARTS; part++)
-    for (size_t i = together; i < cjpeg_part_length(&parts, part, count); i++)
-      in[part] = unpack(in[part], blocks[part * parts.length + i], kept);
+  CJPEG_UNPACK_PARTS(unpack, parts, blocks, count, kept)
 }
 
 #endif

@@ -45,4 +45,17 @@ static inline size_t cjpeg_part_length(const cjpeg_parts *parts, size_t part, si
   return first >= count ? 0 : count - first < parts->length ? count - first : parts->length;
 }
 
+/// The body of an unpacker that has four blocks under way at once, by UNPACK(in, block, kept), which gives the block's end. No
+/// function, since UNPACK is compiled for other processors than a shared one.
+#define CJPEG_UNPACK_PARTS(UNPACK, PARTS, BLOCKS, COUNT, KEPT)                               \
+  const size_t together = cjpeg_part_length(&(PARTS), CJPEG_PARTS - 1, COUNT);               \
+  const uint8_t *in[CJPEG_PARTS];                                                            \
+  memcpy(in, (PARTS).starts, sizeof in);                                                     \
+  for (size_t i = 0; i < together; i++)                                                      \
+    for (size_t part = 0; part < CJPEG_PARTS; part++)                                        \
+      in[part] = UNPACK(in[part], (BLOCKS)[part * (PARTS).length + i], KEPT);                \
+  for (size_t part = 0; part < CJPEG_PARTS; part++)                                          \
+    for (size_t i = together; i < cjpeg_part_length(&(PARTS), part, COUNT); i++)             \
+      in[part] = UNPACK(in[part], (BLOCKS)[part * (PARTS).length + i], KEPT);
+
 #endif

@@ -43,11 +43,15 @@ static int release_segments(struct dl_phdr_info *object, size_t size, void *page
   return 0;
 }
 
+void cmemory_release_code(void) {
+  const long bytes = sysconf(_SC_PAGESIZE);
+  uintptr_t page = bytes > 0 ? (uintptr_t)bytes : 0;
+  if (page > 0) dl_iterate_phdr(release_segments, &page);
+}
+
 void cmemory_trim(void) {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
-  const long bytes = sysconf(_SC_PAGESIZE);
-  uintptr_t page = bytes > 0 ? (uintptr_t)bytes : 0;
-  if (page > 0) dl_iterate_phdr(release_segments, &page);
+  cmemory_release_code();
 }

@@ -27,7 +27,8 @@ struct HEIFPlanner: DecodingPlanner {
     }
   }
 
-  /// From so many pixels on libavcodec gains more than loading it takes: 24 ms against 17 for each million.
+  /// From so many pixels on what libavcodec gains is worth its 6 MB. It is a little faster from two million on
+  /// (docs/performance.md).
   private static let leastForLibavcodec = 8_000_000
 
   private var triesLibavcodec: Bool {

@@ -11,12 +11,10 @@ final class PNGEncoder: ImageEncoder {
 
   /// How rows are filtered and deflated. What is filtered repeats itself in little but runs, of photos and of what was scaled, so
   /// that looking for more takes three times as long for 1% of a photo's bytes.
-  private static func apply(effort: Int, to description: inout cpng_settings) {
+  private static func deflating(effort: Int) -> (level: Int32, onlyRuns: Bool, onlyPaeth: Bool) {
     // zlib's levels, from the effort of 3 on.
     let levels: [Int32] = [4, 5, 6, 6, 7, 8, 9]
-    description.compression = levels[max(0, min(effort - 3, levels.count - 1))]
-    description.only_runs = effort < 3
-    description.only_paeth = effort < 2
+    return (levels[max(0, min(effort - 3, levels.count - 1))], effort < 3, effort < 2)
   }
 
   private struct Handle: ~Copyable {
@@ -32,13 +30,14 @@ final class PNGEncoder: ImageEncoder {
       SinkBridge.from(context).write(bytes, count: count)
     }
     let plane = layout.planes[0]
+    let deflating = Self.deflating(effort: settings.effort)
     var description = cpng_settings(
       width: UInt32(layout.size.width), height: UInt32(layout.size.height), channels: Int32(plane.channels),
-      bytes_per_sample: Int32(plane.sampleType.byteCount), compression: 6, only_runs: false, only_paeth: false,
+      bytes_per_sample: Int32(plane.sampleType.byteCount), compression: deflating.level,
+      only_runs: deflating.onlyRuns, only_paeth: deflating.onlyPaeth,
       icc: nil, icc_bytes: 0,
       is_srgb: settings.isSRGB, exif: cpng_bytes(), xmp: cpng_bytes(), text: cpng_bytes(),
       limit: Self.memory(layout: layout, settings: settings).totalBytes)
-    Self.apply(effort: settings.effort, to: &description)
     let text = PNGText.rawProfile(iptc: settings.metadata.iptc)
     let writer = settings.iccProfile.withUnsafeBufferPointer { icc in
       settings.metadata.exif.withUnsafeBufferPointer { exif in

@@ -4,7 +4,8 @@ import CKernels
 /// CMS does with such profiles, to one code value of 8 bits, whatever the intent but absolute.
 struct MatrixConversion {
   private let light: [[Float]]
-  private let matrix: Matrix3
+  /// Row by row.
+  private let matrix: [Float]
   private let codes: [Float]
   private let bytes: [UInt8]
   private let input: SampleType
@@ -58,7 +59,7 @@ struct MatrixConversion {
     guard intent != .absolute, let source = Source(profile), let destination = Source(target),
       Self.hasKnownCurves(destination), let fromXYZ = destination.toXYZ.inverse
     else { return nil }
-    matrix = fromXYZ.times(source.toXYZ)
+    matrix = fromXYZ.times(source.toXYZ).values.map(Float.init)
     let count = Self.lightCount(input, output)
     let last = input == .uint16 && output == .uint8 ? 65535.0 / 8 : Double(count - 1)
     func table(_ curve: LightCurve) -> [Float] {
@@ -80,7 +81,7 @@ struct MatrixConversion {
 
   /// - Parameter channels: 3, or 4 with alpha, which is only scaled.
   func apply(_ row: UnsafeRawPointer, channels: Int, pixels: Int, to out: UnsafeMutableRawPointer) {
-    let m = matrix.values.map(Float.init)
+    let m = matrix
     light[0].withUnsafeBufferPointer { red in
       light[1].withUnsafeBufferPointer { green in
         light[2].withUnsafeBufferPointer { blue in
