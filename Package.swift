@@ -20,6 +20,9 @@ let package = Package(
     .systemLibrary(name: "CLibLCMS", providers: [.apt(["liblcms2-dev"])]),
     .systemLibrary(name: "CLibExpat", providers: [.apt(["libexpat1-dev"])]),
 
+    // The header of the C interface; DownsampleC implements it.
+    .systemLibrary(name: "CDownsample"),
+
     .target(name: "CJPEG", dependencies: ["CLibJPEG"], cSettings: strictC),
     // zlib is what libpng needs itself: the text chunks that hold metadata are inflated with it.
     .target(
