@@ -9,6 +9,8 @@ let package = Package(
   products: [
     .library(name: "Downsample", targets: ["Downsample"]),
     .executable(name: "downsample", targets: ["downsample-cli"]),
+    // For C: linked by the Makefile into libdownsample.so and libdownsample.a.
+    .library(name: "downsample-c", type: .static, targets: ["DownsampleC"]),
   ],
   targets: [
     // libjpeg and libpng are linked. libheif, Little CMS and Expat give only their headers: they are opened at first use,
@@ -41,6 +43,8 @@ let package = Package(
       swiftSettings: strictSwift),
     .target(
       name: "Downsample", dependencies: ["Budget", "Raster", "Metadata", "Codecs"], swiftSettings: strictSwift),
+    .target(
+      name: "DownsampleC", dependencies: ["CDownsample", "Downsample"], swiftSettings: strictSwift),
     .executableTarget(
       name: "downsample-cli", dependencies: ["Downsample", "Codecs", "Metadata", "Raster"],
       swiftSettings: strictSwift),

@@ -5,6 +5,9 @@ import Raster
 
 /// Makes a small picture of a large one, without ever building the large one where its kind allows.
 public enum Downsampler {
+  /// Of this library and of the program.
+  public static let version: StaticString = "0.1.0"
+
   /// What the input's header says. Nothing is decoded.
   ///
   /// - Parameter memory: what the process may hold, in all.

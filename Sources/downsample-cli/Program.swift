@@ -14,7 +14,6 @@ struct Program {
 
   /// The exit status of a run in which some of several inputs failed.
   static let someFailed: Int32 = 1
-  static let version = "0.1.0"
 
   func run() -> Int32 {
     guard CommandLine.argc > 0 else {
@@ -56,7 +55,7 @@ struct Program {
     let libraries = Libraries.versions.map { name, version in
       "\(name) \(version)" + (name == "libheif" && version != "missing" ? " (\(tiles))" : "")
     }
-    return (["downsample \(version)"] + libraries).joined(separator: "\n")
+    return (["downsample \(Downsampler.version)"] + libraries).joined(separator: "\n")
   }
 }
 

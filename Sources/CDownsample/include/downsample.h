@@ -47,7 +47,7 @@ extern "C" {
 #endif
 
 #define DSM_VERSION_MAJOR 0
-#define DSM_VERSION_MINOR 2
+#define DSM_VERSION_MINOR 1
 #define DSM_VERSION_PATCH 0
 
 /* What became of a call: the exit status of the command line, too. */
@@ -406,7 +406,7 @@ dsm_status dsm_job_output(const dsm_job *job, size_t index, dsm_output *output);
 dsm_status dsm_thumbnail(const char *input, const char *output, int32_t max_pixel_size, char *message,
                          size_t message_size);
 
-/* "0.2.0" */
+/* "0.1.0" */
 const char *dsm_version(void);
 
 /* "over_budget" and the like: stable, for logs and for other languages; "unknown" for a number that is none. */
