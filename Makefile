@@ -4,7 +4,7 @@ DESTDIR ?=
 # Where `make demo` writes its pictures, and how often it runs each.
 SAMPLES ?= .build/samples
 RUNS ?= 5
-# Options for `make bench`, `make bench-micro` and `make scaling`.
+# Options for `make bench`, `make bench-micro`, `make scaling` and `make sanitize`.
 ARGS ?=
 # Where the matrix keeps its pictures: some gigabytes of them.
 MATRIX ?= .build/matrix
@@ -17,7 +17,7 @@ swift_sources := Package.swift Sources Tests samples Benchmarks
 
 # The steps of a target build on each other, and SwiftPM uses all cores by itself.
 .NOTPARALLEL:
-.PHONY: all build help setup test demo matrix matrix-sample bench bench-micro scaling test-bench format lint check-c install uninstall clean
+.PHONY: all build help setup test demo matrix matrix-sample bench bench-micro scaling sanitize test-bench format lint check-c install uninstall clean
 
 all: ## Build the release binary, .build/release/downsample (what is missing is named, not installed)
 	@scripts/setup --check build
@@ -66,6 +66,10 @@ scaling: setup ## Time it over 1 to 200 megapixels and targets of 64 to 4096 (do
 	$(release) --product bench-start
 	$(release) --product make-inputs
 	Benchmarks/scaling $(ARGS)
+
+sanitize: setup ## Run it over pictures under a sanitizer (ARGS="thread FOLDER": scripts/sanitize --help)
+	@[ -d .build/samples ] || { $(release) --product make-samples && .build/release/make-samples .build/samples; }
+	scripts/sanitize $(ARGS)
 
 test-bench: ## Test what the benchmarks work out from their measurements (needs Python 3, else it is left out)
 	@if command -v python3 >/dev/null; then cd Benchmarks && python3 -B -m unittest -q tests.test_harness; \
