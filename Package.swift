@@ -12,6 +12,13 @@ let package = Package(
     // For C: linked by the Makefile into libdownsample.so and libdownsample.a.
     .library(name: "downsample-c", type: .static, targets: ["DownsampleC"]),
   ],
+  traits: [
+    .default(enabledTraits: ["Async"]),
+    .trait(
+      name: "Async",
+      description:
+        "Calls that do not block Swift's concurrency; off for the program and the C library, to save its runtime."),
+  ],
   targets: [
     // libjpeg and libpng are linked. libheif, Little CMS and Expat give only their headers: they are opened at first use,
     // because linking them costs every run memory and start-up time, also those that need none of them.

@@ -87,16 +87,32 @@ public final class Ledger: Sendable {
   ///   - name: of the job, for whoever looks at the ledger.
   ///   - timeout: how long to wait at most; nil waits as long as it takes, zero does not wait.
   ///   - ticket: given the place in the queue before the wait begins, so that another thread can cancel it.
+  ///   - isCancelled: asked every 20 ms while it waits, where it is given.
   /// - Throws: `Refusal`: at once where the ledger never has so many.
   public func reserve(
-    _ bytes: Int, for name: String, timeout: Duration? = nil, ticket: (Ticket) -> Void = { _ in }
+    _ bytes: Int, for name: String, timeout: Duration? = nil, ticket: (Ticket) -> Void = { _ in },
+    isCancelled: (() -> Bool)? = nil
   ) throws(Refusal) -> Reservation {
     let gate = Gate()
     let number = try enter(bytes, name) { _, refusal in gate.open(refusal) }
     ticket(Ticket(ledger: self, number: number))
-    let refusal = gate.wait(timeout) ? gate.refusal : leave(number, .timedOut)
-    if let refusal { throw refusal }
+    if let refusal = wait(at: gate, for: number, timeout, isCancelled) { throw refusal }
     return Reservation(self, number: number, name: name, bytes: bytes)
+  }
+
+  /// Nil once the bytes are granted.
+  private func wait(
+    at gate: Gate, for number: Int, _ timeout: Duration?, _ isCancelled: (() -> Bool)?
+  ) -> Refusal? {
+    guard let isCancelled else { return gate.wait(timeout) ? gate.refusal : leave(number, .timedOut) }
+    let slice = Duration.milliseconds(20)
+    var left = timeout
+    while !gate.wait(left.map { min($0, slice) } ?? slice) {
+      if isCancelled() { return leave(number, .cancelled) }
+      left = left.map { $0 - slice }
+      if let left, left <= .zero { return leave(number, .timedOut) }
+    }
+    return gate.refusal
   }
 
   /// The same without waiting here, for whoever has another way to wait, such as a task: `completion` is called once, with
@@ -164,30 +180,6 @@ public final class Ledger: Sendable {
       return Self.grant(&state, capacity)
     }
     for waiter in ready { waiter.resume(waiter.number, nil) }
-  }
-}
-
-/// A value that one thread at a time may use.
-private final class Lock<Value>: @unchecked Sendable {
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private var value: Value
-
-  init(_ value: Value) {
-    self.value = value
-    mutex = .allocate(capacity: 1)
-    mutex.initialize(to: pthread_mutex_t())
-    pthread_mutex_init(mutex, nil)
-  }
-
-  deinit {
-    pthread_mutex_destroy(mutex)
-    mutex.deallocate()
-  }
-
-  func with<Result>(_ body: (inout Value) -> Result) -> Result {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    return body(&value)
   }
 }
 

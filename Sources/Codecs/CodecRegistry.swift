@@ -19,13 +19,14 @@ public enum CodecRegistry {
   }
 
   /// What an encoder will hold.
-  public static func encoderMemory(for format: OutputFormat, layout: EncodedLayout, settings: EncoderSettings)
+  public static func encoderMemory(for kind: OutputKind, layout: EncodedLayout, settings: EncoderSettings)
     -> [MemoryUse]
   {
-    switch format {
-    case .jpeg: return JPEGEncoder.memory(layout: layout, settings: settings)
-    case .png: return PNGEncoder.memory(layout: layout, settings: settings)
-    case .heic, .avif: return HEIFEncoder.memory(layout: layout, settings: settings, format: format)
+    switch kind {
+    case .file(.jpeg): return JPEGEncoder.memory(layout: layout, settings: settings)
+    case .file(.png): return PNGEncoder.memory(layout: layout, settings: settings)
+    case .file(let format): return HEIFEncoder.memory(layout: layout, settings: settings, format: format)
+    case .pixels(let format): return PixelEncoder.memory(layout: layout, format: format)
     }
   }
 
@@ -39,5 +40,12 @@ public enum CodecRegistry {
     case .png: return try PNGEncoder(layout: layout, settings: settings, sink: sink)
     case .heic, .avif: return try HEIFEncoder(layout: layout, settings: settings, format: format, sink: sink)
     }
+  }
+
+  /// - Throws: `.usage` when the sink's memory is too small, and what the sink throws.
+  public static func encoder(
+    for format: PixelFormat, layout: EncodedLayout, settings: EncoderSettings, sink: any PixelSink
+  ) throws(DownsampleError) -> ImageEncoder {
+    try PixelEncoder(layout: layout, settings: settings, format: format, sink: sink)
   }
 }

@@ -94,6 +94,8 @@ public struct ImageHeader: Sendable {
   /// Where the file has neither a profile nor numbers.
   public var calibration: Calibration?
   public var luminance: Luminance?
+  /// Bytes of the file, where that is known.
+  public var fileByteCount: Int?
   /// What will be left out or was found odd, one sentence each.
   public var notes: [String]
 

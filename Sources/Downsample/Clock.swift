@@ -8,7 +8,8 @@
 struct Stopwatch {
   private var start = Self.now
 
-  private static var now: Int {
+  /// Nanoseconds since some moment.
+  static var now: Int {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)

@@ -3,42 +3,18 @@ import Codecs
 import Metadata
 import Raster
 
-/// What is wanted.
+/// What is wanted of a source: one picture or several, made out of one decode, and what that may take.
 public struct Request: Sendable {
   /// What is done when no plan for the wanted size fits the memory.
   public enum OverBudget: String, Sendable, CaseIterable {
     /// Nothing is decoded: `.overBudget` is thrown, with the size that would fit.
     case refuse
-    /// The largest size that fits is made, with a warning.
+    /// The largest size that fits is made, with a warning: of several, none is made larger than that.
     case shrink
   }
 
-  /// The longest side of the output in pixels, 1 to 65,500. A smaller picture keeps its size and is encoded again. Nil: by
-  /// what memory there is, see `automaticSize`.
-  public var maxPixelSize: Int?
-  public var format: OutputFormat
-  /// Quality on libjpeg's scale, 1 to 100, of JPEG, HEIC and AVIF.
-  public var quality: Int
-  /// The chroma of a JPEG, HEIC or AVIF. An AVIF larger than a tile with an odd side always gets full chroma.
-  public var chroma: ChromaSubsampling
-  /// 1 to 9: more takes longer and makes HEIC and AVIF a little smaller; from 5 on a JPEG too, which is then held whole while
-  /// it is encoded.
-  public var effort: Int
-  /// A JPEG of several scans. It is held whole while it is encoded.
-  public var isProgressive: Bool
-  /// Nil: as deep as the input, where the format holds that.
-  public var depth: SampleDepth?
-  public var color: OutputColor
-  /// How colours are converted, where they are.
-  public var intent: RenderingIntent
-  /// Samples are averaged as light, not as they are coded.
-  public var isLinear: Bool
-  public var kernel: ResamplingKernel
-  /// What lies under alpha in a format without it.
-  public var background: BackgroundColor
-  public var metadata: MetadataChoice
-  /// Positions are taken out of the metadata that are kept.
-  public var stripsGPS: Bool
+  /// 1 to 16 pictures. The source is decoded once, to what the largest of them needs.
+  public var renditions: [Rendition]
   /// What there is of a damaged picture is made, with warnings, instead of refusing it.
   public var salvages: Bool
   /// Threads that may work at once, 1 to 64. A plan takes fewer where that saves needed memory.
@@ -55,81 +31,60 @@ public struct Request: Sendable {
 
   /// - Parameter overBudget: nil is `.refuse`, with an automatic size `.shrink`.
   public init(
-    maxPixelSize: Int? = 2048, format: OutputFormat = .jpeg, quality: Int = 85,
-    chroma: ChromaSubsampling = .quarter, effort: Int = EncoderSettings.defaultEffort, isProgressive: Bool = false,
-    depth: SampleDepth? = nil, color: OutputColor = .keep, intent: RenderingIntent = .relative, isLinear: Bool = false,
-    kernel: ResamplingKernel = .lanczos3, background: BackgroundColor = .white, metadata: MetadataChoice = .none,
-    stripsGPS: Bool = false, salvages: Bool = false,
-    threads: Int = Request.defaultThreads, memory: MemoryBudget = MemoryBudget(), ledger: Ledger? = nil,
-    overBudget: OverBudget? = nil, deadline: Duration? = nil
+    renditions: [Rendition], salvages: Bool = false, threads: Int = Request.defaultThreads,
+    memory: MemoryBudget = MemoryBudget(), ledger: Ledger? = nil, overBudget: OverBudget? = nil,
+    deadline: Duration? = nil
   ) {
-    self.maxPixelSize = maxPixelSize
-    self.format = format
-    self.quality = quality
-    self.chroma = chroma
-    self.effort = effort
-    self.isProgressive = isProgressive
-    self.depth = depth
-    self.color = color
-    self.intent = intent
-    self.isLinear = isLinear
-    self.kernel = kernel
-    self.background = background
-    self.metadata = metadata
-    self.stripsGPS = stripsGPS
+    self.renditions = renditions
     self.salvages = salvages
     self.threads = threads
     self.memory = memory
     self.ledger = ledger
-    self.overBudget = overBudget ?? (maxPixelSize == nil ? .shrink : .refuse)
+    self.overBudget = overBudget ?? (renditions.contains { $0.maxPixelSize == nil } ? .shrink : .refuse)
     self.deadline = deadline
   }
 
-  /// The longest side that is made where none is asked for: 512 pixels with less than 30 MB available, 1024 with less than
-  /// 80, else 2048.
-  public static func automaticSize(available: Int) -> Int {
-    available < 30 * ByteCount.megabyte ? 512 : available < 80 * ByteCount.megabyte ? 1024 : 2048
-  }
-
-  /// - Parameter metadata: as it goes into the output.
-  func encoderSettings(for pipeline: Pipeline, metadata: ImageMetadata) -> EncoderSettings {
-    EncoderSettings(
-      quality: quality, iccProfile: pipeline.iccProfile, isSRGB: pipeline.isSRGB, metadata: metadata,
-      isProgressive: isProgressive,
-      chroma: format.chroma(asked: chroma, size: pipeline.encoded.size), effort: effort)
-  }
-
-  /// - Parameter isSRGB: as the encoder is told.
-  func exifColorSpace(isSRGB: Bool) -> EXIFColorSpace {
-    switch color {
-    case .srgb: .srgb
-    case .p3: .uncalibrated
-    case .keep: isSRGB ? .srgb : .kept
-    }
+  /// One picture; see `Rendition` for what the parameters mean.
+  ///
+  /// - Parameter overBudget: nil is `.refuse`, with an automatic size `.shrink`.
+  public init(
+    maxPixelSize: Int? = 2048, format: OutputFormat = .jpeg, quality: Int = 85,
+    chroma: ChromaSubsampling = .quarter, effort: Int = Rendition.defaultEffort, isProgressive: Bool = false,
+    depth: SampleDepth? = nil, color: OutputColor = .keep, intent: RenderingIntent = .relative, isLinear: Bool = false,
+    kernel: ResamplingKernel = .lanczos3, background: BackgroundColor = .white, metadata: MetadataChoice = .none,
+    stripsGPS: Bool = false, appliesOrientation: Bool = true, pixelFormat: PixelFormat? = nil, salvages: Bool = false,
+    threads: Int = Request.defaultThreads, memory: MemoryBudget = MemoryBudget(), ledger: Ledger? = nil,
+    overBudget: OverBudget? = nil, deadline: Duration? = nil
+  ) {
+    let rendition = Rendition(
+      maxPixelSize: maxPixelSize, format: format, quality: quality, chroma: chroma, effort: effort,
+      isProgressive: isProgressive, depth: depth, color: color, intent: intent, isLinear: isLinear, kernel: kernel,
+      background: background, metadata: metadata, stripsGPS: stripsGPS, appliesOrientation: appliesOrientation,
+      pixelFormat: pixelFormat)
+    self.init(
+      renditions: [rendition], salvages: salvages, threads: threads, memory: memory, ledger: ledger,
+      overBudget: overBudget, deadline: deadline)
   }
 
   /// What of the file is read.
   func readingOptions(available: Int) -> ReadingOptions {
-    ReadingOptions(available: available, keepsMetadata: metadata != .none, salvages: salvages)
+    ReadingOptions(
+      available: available, keepsMetadata: renditions.contains { $0.keptMetadata != .none }, salvages: salvages)
   }
 
   func validate() throws(DownsampleError) {
-    func check(_ name: String, _ value: Int, _ range: ClosedRange<Int>) throws(DownsampleError) {
-      if range.contains(value) { return }
-      throw DownsampleError(
-        .usage, "\(name) is \(value); it takes \(range.lowerBound) to \(range.upperBound)")
+    guard Self.renditionRange.contains(renditions.count) else {
+      throw DownsampleError(.usage, "\(renditions.count) pictures are wanted; a request makes 1 to 16")
     }
-    if let maxPixelSize { try check("maxPixelSize", maxPixelSize, 1...65_500) }
-    try check("quality", quality, 1...100)
-    try check("effort", effort, 1...9)
-    try check("threads", threads, Self.threadRange)
-    if depth == .sixteen && !format.holdsDeepSamples {
-      throw DownsampleError(.usage, "\(format.rawValue) is written with 8 bits a sample; --depth 16 takes --format png")
-    }
+    for rendition in renditions { try rendition.validate() }
+    try Rendition.check("threads", threads, Self.threadRange)
     if let deadline, deadline <= .zero {
       throw DownsampleError(.usage, "the deadline is \(deadline); it has to be positive")
     }
   }
+
+  /// How many pictures a request makes.
+  public static let renditionRange = 1...16
 
   /// What `threads` takes.
   public static let threadRange = 1...64

@@ -1,3 +1,5 @@
+import Raster
+
 /// Takes out of EXIF data what does not hold for the output, in place: what is kept stays at its offset, since the MakerNote's
 /// own offsets, which nobody but its maker knows for sure, count from the TIFF header. See docs/metadata.md.
 struct EXIFEditor {
@@ -44,6 +46,7 @@ struct EXIFEditor {
 
   private let tiff: TIFFReader<[UInt8]>
   private let stripsGPS: Bool
+  private let orientation: Orientation
   private var directories: [Directory] = []
   private var tables: [Range<Int>]
   private var removed: [Range<Int>] = []
@@ -53,15 +56,18 @@ struct EXIFEditor {
   private var notedDirectories = 0
 
   /// Nil where the data are no TIFF structure, or where the first directory is broken. Without bytes where nothing is left.
-  static func edit(_ bytes: consuming [UInt8], stripsGPS: Bool) -> Result? {
-    guard let edits = Edits(copy bytes, stripsGPS: stripsGPS) else { return nil }
+  ///
+  /// - Parameter orientation: of the output; EXIF's number stands where one stood.
+  static func edit(_ bytes: consuming [UInt8], stripsGPS: Bool, orientation: Orientation = .up) -> Result? {
+    guard let edits = Edits(copy bytes, stripsGPS: stripsGPS, orientation: orientation) else { return nil }
     return edits.apply(to: bytes)
   }
 
-  private init?(_ bytes: [UInt8], stripsGPS: Bool) {
+  private init?(_ bytes: [UInt8], stripsGPS: Bool, orientation: Orientation) {
     guard let tiff = TIFFReader(bytes) else { return nil }
     self.tiff = tiff
     self.stripsGPS = stripsGPS
+    self.orientation = orientation
     tables = [0..<8]
     guard read(.main, at: tiff.firstDirectory) else { return nil }
     dropValuesOverTables()
@@ -118,7 +124,7 @@ struct EXIFEditor {
       // Some are a preview and nothing else.
       let isPicture = tiff.bytes[value].starts(with: [0xFF, 0xD8, 0xFF])
       return kind == .exif && !stripsGPS && !isPicture ? Edit.none : nil
-    case EXIFTag.orientation where kind == .main: return isNumber ? .number(1) : nil
+    case EXIFTag.orientation where kind == .main: return isNumber ? .number(orientation.rawValue) : nil
     case EXIFTag.imageWidth where kind == .main, EXIFTag.pixelWidth where kind == .exif,
       EXIFTag.relatedWidth where kind == .interoperability:
       return isNumber ? .patch(.width) : nil
@@ -240,8 +246,8 @@ struct EXIFEditor {
     let isLittleEndian: Bool
     let hasDamage: Bool
 
-    init?(_ bytes: [UInt8], stripsGPS: Bool) {
-      guard let editor = EXIFEditor(bytes, stripsGPS: stripsGPS) else { return nil }
+    init?(_ bytes: [UInt8], stripsGPS: Bool, orientation: Orientation) {
+      guard let editor = EXIFEditor(bytes, stripsGPS: stripsGPS, orientation: orientation) else { return nil }
       let known = editor.values.union(ByteRanges(editor.tables))
       let makerNotes = editor.makerNotes
       directories = editor.directories

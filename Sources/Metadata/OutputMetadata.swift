@@ -18,9 +18,11 @@ public struct OutputMetadata: Sendable {
   /// - Parameters:
   ///   - read: as the file holds them.
   ///   - stripsGPS: positions are taken out of what is kept, and with them the MakerNote, of which nobody can tell.
+  ///   - isTurned: whether the output is turned upright; else it keeps its orientation.
   ///   - orientation: the input's. Regions that are given in stored pixels hold only where it is `.up`.
   public init(
-    _ read: consuming ImageMetadata, choice: MetadataChoice, stripsGPS: Bool = false, orientation: Orientation = .up
+    _ read: consuming ImageMetadata, choice: MetadataChoice, stripsGPS: Bool = false, orientation: Orientation = .up,
+    isTurned: Bool = true
   ) {
     if choice == .none { return }
     var read = read
@@ -30,8 +32,13 @@ public struct OutputMetadata: Sendable {
       warnings.append("the \(name) data were left out: they have \(count) bytes, the limit is \(Self.largestPart)")
       read[keyPath: part] = []
     }
-    takeEXIF(&read.exif, choice, stripsGPS)
-    takeXMP(&read.xmp, choice, stripsGPS, orientation)
+    let written: Orientation = isTurned ? .up : orientation
+    takeEXIF(&read.exif, choice, stripsGPS, written)
+    takeXMP(
+      &read.xmp,
+      XMPRules(
+        rightsOnly: choice == .rights, stripsGPS: stripsGPS, isTurned: isTurned && orientation != .up,
+        keepsOrientation: !isTurned))
     if !read.iptc.isEmpty {
       if let edited = IPTCEditor.edit(read.iptc, rightsOnly: choice == .rights) {
         metadata.iptc = edited
@@ -41,7 +48,9 @@ public struct OutputMetadata: Sendable {
     }
   }
 
-  private mutating func takeEXIF(_ bytes: inout [UInt8], _ choice: MetadataChoice, _ stripsGPS: Bool) {
+  private mutating func takeEXIF(
+    _ bytes: inout [UInt8], _ choice: MetadataChoice, _ stripsGPS: Bool, _ orientation: Orientation
+  ) {
     if bytes.isEmpty { return }
     if choice == .rights {
       if let rights = EXIFRights.extract(from: bytes) {
@@ -51,7 +60,7 @@ public struct OutputMetadata: Sendable {
       }
       return
     }
-    guard var result = EXIFEditor.edit(take(&bytes), stripsGPS: stripsGPS) else {
+    guard var result = EXIFEditor.edit(take(&bytes), stripsGPS: stripsGPS, orientation: orientation) else {
       warnings.append(Self.damagedEXIF)
       return
     }
@@ -62,11 +71,8 @@ public struct OutputMetadata: Sendable {
 
   private static let damagedEXIF = "the EXIF data were left out: they are damaged"
 
-  private mutating func takeXMP(
-    _ bytes: inout [UInt8], _ choice: MetadataChoice, _ stripsGPS: Bool, _ orientation: Orientation
-  ) {
+  private mutating func takeXMP(_ bytes: inout [UInt8], _ rules: XMPRules) {
     if bytes.isEmpty { return }
-    let rules = XMPRules(rightsOnly: choice == .rights, stripsGPS: stripsGPS, isTurned: orientation != .up)
     switch XMPFilter.filter(bytes, rules: rules) {
     case .success(let result):
       metadata.xmp = result.bytes

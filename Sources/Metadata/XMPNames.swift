@@ -46,6 +46,8 @@ struct XMPRules {
   var stripsGPS: Bool
   /// The output is turned against the stored picture.
   var isTurned: Bool
+  /// The output is left as it is stored, whatever its orientation.
+  var keepsOrientation = false
 
   enum Fate: Equatable {
     case keep, drop
@@ -64,7 +66,8 @@ struct XMPRules {
     if stripsGPS && Self.isPosition(name) { return .drop }
     switch (name.uri, name.local) {
     // Some writers take the one for the other.
-    case (XMPNamespace.tiff, "Orientation"), (XMPNamespace.exif, "Orientation"): return .one
+    case (XMPNamespace.tiff, "Orientation"), (XMPNamespace.exif, "Orientation"):
+      return keepsOrientation ? .keep : .one
     case (XMPNamespace.tiff, "ImageWidth"), (XMPNamespace.exif, "ImageWidth"),
       (XMPNamespace.exif, "PixelXDimension"):
       return .width

@@ -20,16 +20,52 @@ public struct DownsampleError: Error, Sendable, CustomStringConvertible {
     case deadlinePassed = 75
     /// More memory is needed than may be taken, or than there is.
     case overBudget = 80
+    /// The work was cancelled. The command line never ends so.
+    case cancelled = 81
+
+    /// A text that stays what it is from version to version, for logs and for other languages: "overBudget".
+    public var name: String {
+      switch self {
+      case .usage: "usage"
+      case .damagedData: "damagedData"
+      case .noInput: "noInput"
+      case .unsupported: "unsupported"
+      case .internalFault: "internalFault"
+      case .cannotCreate: "cannotCreate"
+      case .inputOutput: "inputOutput"
+      case .deadlinePassed: "deadlinePassed"
+      case .overBudget: "overBudget"
+      case .cancelled: "cancelled"
+      }
+    }
   }
 
   public let code: Code
   /// One sentence without a final full stop and without the name of the file.
   public let message: String
 
-  public init(_ code: Code, _ message: String) {
+  /// Whether it is the output that could not be made or written, and not the input that is at fault.
+  public let isAboutOutput: Bool
+
+  /// - Parameter isAboutOutput: `.cannotCreate` always is.
+  public init(_ code: Code, _ message: String, isAboutOutput: Bool = false) {
     self.code = code
     self.message = message
+    self.isAboutOutput = isAboutOutput || code == .cannotCreate
   }
 
   public var description: String { message }
+
+  /// Makes what a caller's own function throws one of ours, `.inputOutput`; ours stay what they are.
+  package static func wrapping<Result>(
+    _ message: String, isAboutOutput: Bool = false, _ body: () throws -> Result
+  ) throws(DownsampleError) -> Result {
+    do {
+      return try body()
+    } catch let error as DownsampleError {
+      throw error
+    } catch {
+      throw DownsampleError(.inputOutput, "\(message): \(error)", isAboutOutput: isAboutOutput)
+    }
+  }
 }

@@ -33,9 +33,8 @@ struct InfoCommand {
 
   private func describe(_ input: Path) -> Result<String, DownsampleError> {
     Result { () throws(DownsampleError) in
-      let source = try input.openSource()
-      let header = try Downsampler.probe(source)
-      if invocation.json { return header.json(name: input.description, byteCount: source.byteCount) }
+      let header = try Downsampler.probe(input.source)
+      if invocation.json { return header.json(name: input.description) }
       let notes = header.notes.map { ", \($0)" }.joined()
       return Console.printable("\(input.inputName): \(header.summary)\(notes)")
     }

@@ -12,7 +12,6 @@ final class MakeCommand {
   private let input: Path
   /// As given, until it is known which file it means.
   private var output: Path
-  private var outputFile: OutputFile?
   /// Where the report goes as JSON; nil when none is wanted.
   private let json: Int32?
   private let isPictureOnStandardOutput: Bool
@@ -42,7 +41,7 @@ final class MakeCommand {
       Allocator.trim()
       if saysText, !invocation.quiet { say(report) }
       guard let json else { return 0 }
-      let text = report.json(inputName: input.description, outputName: output.description)
+      let text = report.json(inputName: input.description, outputNames: [output.description])
       if json == STDOUT_FILENO { try Console.print(text) } else { Console.complain(text) }
       return 0
     } catch {
@@ -58,14 +57,10 @@ final class MakeCommand {
       throw DownsampleError(.usage, "the picture would go to a terminal: redirect standard output, or name a file")
     }
     let request = try invocation.request(format: name.format)
-    return try Downsampler.run(try input.openSource(), request: request) { () throws(DownsampleError) in
-      let file =
-        name.path.isStandardStream
-        ? OutputFile(descriptor: STDOUT_FILENO)
-        : try OutputFile(path: name.path, replaceExisting: !invocation.noClobber)
-      outputFile = file
-      return file
-    }
+    let destination: ImageDestination =
+      name.path.isStandardStream
+      ? .descriptor(STDOUT_FILENO) : .path(name.path, replacesExisting: !invocation.noClobber)
+    return try Downsampler.run(input.source, request: request, to: destination)
   }
 
   private func say(_ report: Report) {
@@ -79,13 +74,12 @@ final class MakeCommand {
   private func complain(_ error: DownsampleError) {
     let text = errorJSON(error, inputName: input.description)
     guard saysText else { return Console.complain(text) }
-    let isAboutOutput = error.code == .cannotCreate || outputFile?.hasFailed == true
     if error.code == .usage {
       Console.complain("downsample: \(error.message)", "Try 'downsample --help'.")
-    } else if isAboutOutput, output.isStandardStream {
+    } else if error.isAboutOutput, output.isStandardStream {
       Console.complain("downsample: standard output: \(error.message)")
     } else {
-      Console.complain("downsample: \(isAboutOutput ? output.description : input.inputName): \(error.message)")
+      Console.complain("downsample: \(error.isAboutOutput ? output.description : input.inputName): \(error.message)")
     }
     if json == STDOUT_FILENO { try? Console.print(text) }
   }

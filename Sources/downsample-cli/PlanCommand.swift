@@ -22,7 +22,7 @@ struct PlanCommand {
     for input in invocation.operands {
       AbortHandler.install(inputName: input.description, json: invocation.json ? STDOUT_FILENO : nil, text: true)
       do throws(DownsampleError) {
-        let (header, plan) = try Downsampler.plan(try input.openSource(), request: request)
+        let (header, plan) = try Downsampler.plan(input.source, request: request)
         if !plan.fits { allFit = false }
         if invocation.json {
           try Console.print(plan.json(inputName: input.description, header: header))

@@ -70,9 +70,7 @@ extension Path {
     }
   }
 
-  func openSource() throws(DownsampleError) -> FileSource {
-    isStandardStream ? try FileSource(descriptor: STDIN_FILENO) : try FileSource(path: self)
-  }
+  var source: ImageSource { isStandardStream ? .descriptor(STDIN_FILENO) : .path(self) }
 
   /// For messages.
   var inputName: String { isStandardStream ? "standard input" : description }

@@ -16,7 +16,7 @@ extension Report {
     ]
     return [
       "\(inputName): \(input.header.summary)",
-      "\(outputName): \(output.format.rawValue.uppercased()) \(output.size)\(depth)\(alpha)\(flattened)\(turned)\(color)\(profile), "
+      "\(outputName): \(output.formatName.uppercased()) \(output.size)\(depth)\(alpha)\(flattened)\(turned)\(color)\(profile), "
         + "\(output.byteCount) bytes",
       "\(plan.strategy); peak resident memory \(Self.fixed(Double(peakResidentBytes) / 1_048_576)) MB, "
         + "predicted \(Self.fixed(Double(plan.predictedPeakBytes) / 1_048_576))",

@@ -35,7 +35,8 @@ func makeBytes(_ source: any ByteSource, request: Request) throws -> (bytes: [UI
   try #require(descriptor >= 0)
   defer { close(descriptor) }
   unlink(template)
-  let report = try Downsampler.run(source, request: request) { OutputFile(descriptor: descriptor) }
+  let report = try Downsampler.run(
+    source, request: request, to: [.descriptor(descriptor)], interruption: Interruption(deadline: request.deadline))
   var bytes = [UInt8](repeating: 0, count: report.output.byteCount)
   let count = pread(descriptor, &bytes, bytes.count, 0)
   try #require(count == bytes.count)

@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test func colorSpaceOfTheRequest() {
-    func request(_ color: OutputColor) -> Request { Request(color: color) }
+    func request(_ color: OutputColor) -> Rendition { Rendition(color: color) }
     #expect(request(.srgb).exifColorSpace(isSRGB: false) == .srgb)
     #expect(request(.p3).exifColorSpace(isSRGB: false) == .uncalibrated)
     #expect(request(.keep).exifColorSpace(isSRGB: true) == .srgb)

@@ -151,7 +151,7 @@ extension OutputFile {
   @Test(arguments: [true, false]) func readersOfTheOldFileKeepIt(unnamed: Bool) throws {
     // As when input and output are the same file.
     folder.put("same.jpg", "the input")
-    let source = try FileSource(path: folder("same.jpg"))
+    let source = try BufferedSource(path: folder("same.jpg"))
     let output = try make("same.jpg", unnamed: unnamed)
     try output.write("the output")
     try output.commit()

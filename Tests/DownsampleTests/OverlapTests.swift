@@ -62,9 +62,7 @@ import Testing
     let full = open("/dev/full", O_WRONLY)
     defer { close(full) }
     let error = #expect(throws: Raster.DownsampleError.self) {
-      _ = try Downsampler.run(MemorySource(Self.files[index]), request: request(threads: 2)) {
-        OutputFile(descriptor: full)
-      }
+      try Downsampler.run(.bytes(Self.files[index]), request: request(threads: 2), to: .descriptor(full))
     }
     #expect(error?.code == .inputOutput)
   }

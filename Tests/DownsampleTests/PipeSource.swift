@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// A pipe that gives `bytes` in uneven parts.
-func pipeSource(_ bytes: [UInt8]) throws -> FileSource {
+func pipeSource(_ bytes: [UInt8]) throws -> BufferedSource {
   var ends: [Int32] = [0, 0]
   try #require(pipe(&ends) == 0)
   let writeEnd = ends[1]
@@ -18,5 +18,5 @@ func pipeSource(_ bytes: [UInt8]) throws -> FileSource {
     }
     close(writeEnd)
   }
-  return try FileSource(descriptor: ends[0], closesDescriptor: true)
+  return try BufferedSource(descriptor: ends[0], closesDescriptor: true)
 }

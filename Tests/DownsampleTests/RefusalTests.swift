@@ -14,9 +14,7 @@ import Testing
   private func failure(of bytes: [UInt8], max: Int = 16, _ format: OutputFormat = .png) -> DownsampleError? {
     let request = Request(maxPixelSize: max, format: format, threads: 2, memory: .ample)
     do {
-      _ = try Downsampler.run(MemorySource(bytes), request: request) { () throws(DownsampleError) in
-        try OutputFile(path: folder("out"))
-      }
+      try Downsampler.run(.bytes(bytes), request: request, to: .path(folder("out")))
     } catch {
       #expect(folder.names.isEmpty, "a refusal left \(folder.names)")
       return error
@@ -171,24 +169,18 @@ import Testing
 
   @Test func anOutputThatCannotBeMadeIsSaidBeforeDecoding() throws {
     let error = #expect(throws: DownsampleError.self) {
-      try Downsampler.run(MemorySource(Self.files[0].1), request: Request(memory: .ample)) {
-        () throws(DownsampleError) in
-        try OutputFile(path: folder("no/such/folder/out.jpg"))
-      }
+      try Downsampler.run(
+        .bytes(Self.files[0].1), request: Request(memory: .ample), to: .path(folder("no/such/folder/out.jpg")))
     }
     #expect(error?.code == .cannotCreate)
   }
 
   @Test func theOutputIsOpenedOnlyForAGoodHeader() {
-    var isOpened = false
-    #expect(throws: DownsampleError.self) {
-      try Downsampler.run(MemorySource(Array("GIF89a".utf8)), request: Request(memory: .ample)) {
-        () throws(DownsampleError) in
-        isOpened = true
-        return try OutputFile(path: folder("out"))
-      }
+    let error = #expect(throws: DownsampleError.self) {
+      try Downsampler.run(
+        .bytes(Array("GIF89a".utf8)), request: Request(memory: .ample), to: .path(folder("no/such/folder/out.jpg")))
     }
-    #expect(!isOpened)
+    #expect(error?.code == .unsupported)
   }
 }
 

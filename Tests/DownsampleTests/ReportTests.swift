@@ -18,7 +18,7 @@ import Testing
   @Test func theReportIsJSON() throws {
     let bytes = Picture(CPIC_PHOTO, 120, 80).jpeg(icc: iccProfile(CPIC_ICC_DISPLAY_P3)) { $0.exif.orientation = 6 }
     let made = try make(bytes, max: 60, .jpeg)
-    let report = try object(made.report.json(inputName: Self.awkward, outputName: "-"))
+    let report = try object(made.report.json(inputName: Self.awkward, outputNames: ["-"]))
     #expect(
       Set(report.keys) == [
         "input", "output", "strategy", "peak_rss_bytes", "header_ms", "decode_ms", "resample_ms", "encode_ms",
@@ -56,7 +56,7 @@ import Testing
       $0.orientation = 3
     }
     let header = try Downsampler.probe(MemorySource(bytes), memory: .ample)
-    let whole = try object(header.json(name: Self.awkward, byteCount: nil))
+    let whole = try object(header.json(name: Self.awkward))
     let json = try #require(whole["input"] as? [String: Any])
     #expect(whole["notes"] as? [String] == [])
     #expect(json["file"] as? String == Self.awkward && json["kind"] as? String == "HEIC")

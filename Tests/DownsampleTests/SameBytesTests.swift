@@ -25,20 +25,16 @@ import Testing
     let request = Request(maxPixelSize: 90, format: format, threads: 2, memory: .ample)
     let expected = try makeBytes(MemorySource(bytes), request: request).bytes
     try Data(bytes).write(to: URL(fileURLWithPath: folder.text("in")))
-    #expect(try makeBytes(FileSource(path: folder("in")), request: request).bytes == expected)
+    #expect(try makeBytes(BufferedSource(path: folder("in")), request: request).bytes == expected)
     #expect(try makeBytes(pipeSource(bytes), request: request).bytes == expected)
     let borrowed = try bytes.withUnsafeBytes { try makeBytes(MemorySource(borrowing: $0), request: request).bytes }
     #expect(borrowed == expected)
     #expect(try makeBytes(MemorySource(bytes), request: request).bytes == expected, "made twice")
 
-    _ = try Downsampler.run(MemorySource(bytes), request: request) { () throws(DownsampleError) in
-      try OutputFile(path: folder("out"))
-    }
+    try Downsampler.run(.bytes(bytes), request: request, to: .path(folder("out")))
     #expect(FileManager.default.contents(atPath: folder.text("out")) == Data(expected))
     // Input and output may be the same file.
-    _ = try Downsampler.run(FileSource(path: folder("in")), request: request) { () throws(DownsampleError) in
-      try OutputFile(path: folder("in"))
-    }
+    try Downsampler.run(.path(folder("in")), request: request, to: .path(folder("in")))
     #expect(FileManager.default.contents(atPath: folder.text("in")) == Data(expected))
   }
 

@@ -48,7 +48,7 @@ extension ByteSource {
     switch kind {
     case .file:
       put("file", bytes)
-      return try FileSource(path: folder("file"))
+      return try BufferedSource(path: folder("file"))
     case .memory:
       return MemorySource(bytes)
     case .borrowed:
@@ -134,7 +134,7 @@ extension ByteSource {
     let descriptor = open(folder.text("file"), O_RDONLY)
     defer { close(descriptor) }
     lseek(descriptor, 1000, SEEK_SET)
-    let source = try FileSource(descriptor: descriptor)
+    let source = try BufferedSource(descriptor: descriptor)
     #expect(source.byteCount == Self.content.count - 1000)
     #expect(try source.read(10, at: 5) == Array(Self.content[1005..<1015]))
     #expect(try source.readAll(by: 5000) == Array(Self.content[1000...]))
@@ -147,21 +147,21 @@ extension ByteSource {
     ]
     for (path, cause) in cases {
       do {
-        _ = try FileSource(path: path)
+        _ = try BufferedSource(path: path)
         Issue.record("\(path) was opened")
       } catch {
         #expect(error.code == .noInput)
         #expect(error.message.contains(cause), "\(error.message)")
       }
     }
-    #expect(throws: DownsampleError.self) { try FileSource(descriptor: 987) }
-    #expect(throws: DownsampleError.self) { try FileSource(descriptor: -1, closesDescriptor: true) }
+    #expect(throws: DownsampleError.self) { try BufferedSource(descriptor: 987) }
+    #expect(throws: DownsampleError.self) { try BufferedSource(descriptor: -1, closesDescriptor: true) }
   }
 
   @Test func readErrors() throws {
     // A descriptor for writing only: the read fails with EBADF.
     put("file", Self.content)
-    let source = try FileSource(descriptor: open(folder.text("file"), O_WRONLY), closesDescriptor: true)
+    let source = try BufferedSource(descriptor: open(folder.text("file"), O_WRONLY), closesDescriptor: true)
     do {
       _ = try source.peek(4)
       Issue.record("read from a descriptor for writing")
@@ -172,13 +172,13 @@ extension ByteSource {
 
   @Test func aFileThatShrinksOrGrows() throws {
     put("file", Self.content)
-    let source = try FileSource(path: folder("file"))
+    let source = try BufferedSource(path: folder("file"))
     _ = try source.read(20_000)
     truncate(folder.text("file"), 30_000)
     #expect(try source.readAll(by: 8192).count <= 32_768 - 20_000)
     #expect(try source.read(10, at: 40_000) == [])
     put("other", [1, 2, 3])
-    let growing = try FileSource(path: folder("other"))
+    let growing = try BufferedSource(path: folder("other"))
     #expect(try growing.readAll(by: 10) == [1, 2, 3])
     let descriptor = open(folder.text("other"), O_WRONLY | O_APPEND)
     #expect(write(descriptor, [4] as [UInt8], 1) == 1)
@@ -192,7 +192,7 @@ extension ByteSource {
     let path = folder.text("fifo")
     Thread.detachNewThread { try? Data(Self.content).write(to: URL(fileURLWithPath: path), options: []) }
     // Foundation replaces a FIFO by a file when it writes atomically; without options it writes into it.
-    let source = try FileSource(path: folder("fifo"))
+    let source = try BufferedSource(path: folder("fifo"))
     #expect(source.byteCount == nil)
     try source.makeSeekable()
     #expect(try source.readAll(by: 4096) == Self.content)
@@ -208,7 +208,7 @@ extension ByteSource {
       _ = write(writeEnd, "late", 4)
       close(writeEnd)
     }
-    let source = try FileSource(descriptor: ends[0], closesDescriptor: true)
+    let source = try BufferedSource(descriptor: ends[0], closesDescriptor: true)
     #expect(try source.readAll(by: 10) == Array("late".utf8))
   }
 

@@ -409,7 +409,7 @@ dsm_status dsm_thumbnail(const char *input, const char *output, int32_t max_pixe
 /* "0.1.0" */
 const char *dsm_version(void);
 
-/* "over_budget" and the like: stable, for logs and for other languages; "unknown" for a number that is none. */
+/* "overBudget" and the like, as in reports: stable, for logs and for other languages; "unknown" for a number that is none. */
 const char *dsm_status_name(dsm_status status);
 
 #ifdef __cplusplus

@@ -41,8 +41,6 @@ public final class OutputFile: ByteSink {
   private var buffer = [UInt8]()
   private var failure: DownsampleError?
 
-  /// Whether a write or the commit has failed: then it is the output that an error is about.
-  public var hasFailed: Bool { failure != nil }
   /// The file was opened for its owner alone, because it is to replace another.
   private var isPrivate = false
 
@@ -196,7 +194,8 @@ public final class OutputFile: ByteSink {
   }
 
   private static func writeError(_ code: Int32) -> DownsampleError {
-    DownsampleError(.inputOutput, "the output cannot be written: \(SystemCalls.text(code))")
+    DownsampleError(
+      .inputOutput, "the output cannot be written: \(SystemCalls.text(code))", isAboutOutput: true)
   }
 
   // MARK: - Opening

@@ -21,7 +21,7 @@ struct ColorPlan {
   private(set) var isSRGB = false
   private(set) var warnings: [String]
 
-  init(header: ImageHeader, decoded: DecodedLayout, request: Request) {
+  init(header: ImageHeader, decoded: DecodedLayout, rendition: Rendition) {
     switch decoded.color {
     case .gray: data = .gray
     case .cmyk: data = .cmyk
@@ -30,7 +30,7 @@ struct ColorPlan {
     let source = SourceColor(header, data)
     warnings = source.warnings
     let target: RGBSpace? =
-      switch request.color {
+      switch rendition.color {
       case .keep: nil
       case .srgb: .srgb
       case .p3: .displayP3
@@ -60,7 +60,7 @@ struct ColorPlan {
     case .profile(let own):
       if let target {
         become(target, from: own)
-      } else if request.format.codesColorDifferences && data == .rgb && ICCProfile.hasDegeneratePrimaries(own) {
+      } else if rendition.kind.codesColorDifferences && data == .rgb && ICCProfile.hasDegeneratePrimaries(own) {
         warnings.append("converted to sRGB: the ICC profile's primaries are degenerate")
         step = .convert(from: own, to: .srgb)
         write(.srgb)

@@ -30,30 +30,31 @@ struct Pipeline {
   }
 
   /// Without `decoded.planes` of other sizes than the header's, nothing here fails.
-  init(header: ImageHeader, decoded: DecodedLayout, maxPixelSize: Int, request: Request) {
-    let format = request.format
+  init(header: ImageHeader, decoded: DecodedLayout, maxPixelSize: Int, rendition: Rendition) {
+    let header = rendition.view(of: header)
+    let kind = rendition.kind
     let size = header.size.fitted(to: maxPixelSize)
     let target = size.oriented(by: header.orientation)
-    let plan = ColorPlan(header: header, decoded: decoded, request: request)
+    let plan = ColorPlan(header: header, decoded: decoded, rendition: rendition)
     color = plan
     iccProfile = plan.profile
     isSRGB = plan.isSRGB
     warnings = plan.warnings
-    intent = request.intent
-    background = request.background
+    intent = rendition.intent
+    background = rendition.background
     peak = header.luminance.flatMap { $0.maximumContent ?? $0.masteringMaximum } ?? ToneMapping.usualPeak
 
     // Alpha, or another plane, of 8 bits beside deeper ones: 8 is what all of them have.
     let isDeep = decoded.planes.allSatisfy { $0.layout.sampleType == .uint16 }
-    let writesDeep = format.holdsDeepSamples && (request.depth.map { $0 == .sixteen } ?? isDeep)
-    let isQuarter = format.codesColorDifferences && format.chroma(asked: request.chroma, size: size) == .quarter
-    let light = request.isLinear ? LinearLight(header: header, decoded: decoded, target: target) : nil
-    if request.isLinear, let obstacle = LinearLight.obstacle(header: header, decoded: decoded) {
+    let writesDeep = kind.depth(asked: rendition.depth.map { $0 == .sixteen ? 16 : 8 }, input: isDeep ? 16 : 8) == 16
+    let isQuarter = kind.codesColorDifferences && kind.chroma(asked: rendition.chroma, size: size) == .quarter
+    let light = rendition.isLinear ? LinearLight(header: header, decoded: decoded, target: target) : nil
+    if rendition.isLinear, let obstacle = LinearLight.obstacle(header: header, decoded: decoded) {
       warnings.append(obstacle)
     }
     encoded = EncodedLayout(
       size: size, color: Self.encodedColor(decoded, isQuarter: isQuarter && plan.step == .keep && light == nil),
-      hasAlpha: decoded.alpha != .none && format.holdsAlpha, sampleType: writesDeep ? .uint16 : .uint8)
+      hasAlpha: decoded.alpha != .none && kind.holdsAlpha, sampleType: writesDeep ? .uint16 : .uint8)
 
     // What is converted is so before it is rounded to 8 bits, and before it is laid over anything. Luma and colour difference
     // of 8 bits would else be rounded once as such and once as R, G and B.
@@ -70,8 +71,8 @@ struct Pipeline {
     let paint = background(in: isConverted ? nil : plan.profile)
     stages =
       Resampling(
-        header: header, decoded: decoded, target: target, form: form, kernel: request.kernel,
-        isLeftSited: format != .jpeg, background: paint, light: light
+        header: header, decoded: decoded, target: target, form: form, kernel: rendition.kernel,
+        isLeftSited: kind != .file(.jpeg), background: paint, light: light
       ).stages
     if !isConverted && decoded.alpha != .none && !encoded.hasAlpha && usesProfile(forBackgroundOver: plan.profile) {
       extraMemory = [MemoryUse("colour of the background", Self.colorManagementBytes + plan.profile.count)]

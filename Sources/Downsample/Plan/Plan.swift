@@ -32,9 +32,21 @@ public struct Plan: Sendable {
     public var fits: Bool
   }
 
-  /// The output's size, as displayed.
-  public let outputSize: PixelSize
-  public let format: OutputFormat
+  /// One of the pictures that will be made.
+  public struct Output: Sendable, Equatable {
+    /// As displayed.
+    public var size: PixelSize
+    /// Nil for pixels.
+    public var format: OutputFormat?
+    public var pixelFormat: PixelFormat?
+    /// "jpeg", "rgba8" and the like.
+    public var formatName: String { format?.rawValue ?? pixelFormat?.rawValue ?? "" }
+    /// The longest side that was asked for, or what fits.
+    let maxPixelSize: Int
+  }
+
+  /// In the order of the request's renditions.
+  public let outputs: [Output]
   /// How the picture is decoded, for people.
   public let strategy: String
   /// Threads that work at once.
@@ -68,6 +80,9 @@ public struct Plan: Sendable {
   let overlaps: Bool
   /// Whether a higher ceiling would help: not where the control group or the machine is what limits.
   let isLimitedByCeiling: Bool
+
+  /// The size of the first output, as displayed.
+  public var outputSize: PixelSize { outputs[0].size }
 
   /// "needs 143 MB, has 120 MB", with why and what would fit where it does not.
   public var verdict: String {

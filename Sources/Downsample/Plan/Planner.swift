@@ -8,8 +8,10 @@ struct Planner {
   let header: ImageHeader
   let decoding: any DecodingPlanner
   let request: Request
-  /// As it goes into the output.
-  let metadata: ImageMetadata
+  /// As they go into the outputs, of each rendition.
+  let metadata: [ImageMetadata]
+  /// Which of the renditions are collected in memory as they are encoded; empty for none.
+  var collects: [Bool] = []
   let memory: MemoryState
 
   /// What memory there is, in bytes, when a plan is made.
@@ -27,47 +29,64 @@ struct Planner {
     var canSpill: () -> Bool
   }
 
-  /// The plan for the request's size; where nothing fits and the request says so, for the largest size that does.
+  /// The plan for the request's sizes; where nothing fits and the request says so, for the largest that do.
   func plan() -> Plan {
-    let wanted = request.maxPixelSize ?? Request.automaticSize(available: memory.available)
-    let plan = self.plan(maxPixelSize: wanted)
+    let plan = self.plan(maxPixelSize: .max)
     if plan.fits || request.overBudget == .refuse { return plan }
     guard let fitting = plan.largestFittingSize else { return plan }
     return self.plan(
       maxPixelSize: fitting,
       warnings: [
-        "made \(fitting) pixels long: \(min(wanted, header.size.longEdge)) needs "
+        "made \(fitting) pixels long: \(largestWanted) needs "
           + "\(ByteCount.describe(plan.predictedPeakBytes)), and there are \(ByteCount.describe(plan.limitBytes))"
           + (plan.enoughMemory.map { "; \($0) would do" } ?? "")
       ])
   }
 
+  /// - Parameter maxPixelSize: no rendition is made larger.
   private func plan(maxPixelSize: Int, warnings: [String] = []) -> Plan {
     let (best, ladder) = choose(maxPixelSize)
     let fits = ladder.last!.fits
     return Plan(
-      outputSize: best.outputSize, format: request.format, strategy: best.strategy.name, threads: best.threads,
+      outputs: zip(request.renditions, best.sizes).map { rendition, size in
+        Plan.Output(
+          size: size, format: rendition.pixelFormat == nil ? rendition.format : nil, pixelFormat: rendition.pixelFormat,
+          maxPixelSize: min(self.size(of: rendition), maxPixelSize))
+      },
+      strategy: best.strategy.name, threads: best.threads,
       spilledBytes: best.spilled, stages: best.stages, residentBytes: memory.resident, addedBytes: best.added,
       predictedPeakBytes: peak(best), limitBytes: limit, availableBytes: memory.available, fits: fits,
-      ladder: ladder, largestFittingSize: fits ? nil : largestFitting(below: maxPixelSize),
+      ladder: ladder, largestFittingSize: fits ? nil : largestFitting(below: min(maxPixelSize, largestWanted)),
       warnings: warnings + [best.strategy.warning].compactMap { $0 } + best.warnings, decoding: best.strategy,
       overlaps: best.overlaps, isLimitedByCeiling: memory.isLimitedByCeiling)
   }
 
+  /// The longest side that is asked for, in pixels.
+  private func size(of rendition: Rendition) -> Int {
+    rendition.maxPixelSize ?? Rendition.automaticSize(available: memory.available)
+  }
+
+  /// The longest side that the largest rendition would have.
+  private var largestWanted: Int { min(request.renditions.map(size).max() ?? 1, header.size.longEdge) }
+
   private func peak(_ candidate: Candidate) -> Int { max(memory.peak, memory.resident + candidate.added) }
 
-  private var limit: Int { min(memory.ceiling, memory.resident + memory.available) }
+  private var limit: Int {
+    let (sum, isTooMuch) = memory.resident.addingReportingOverflow(memory.available)
+    return isTooMuch ? memory.ceiling : min(memory.ceiling, sum)
+  }
 
   /// One way to make the picture, with what it adds to the resident memory.
   private struct Candidate {
     var strategy: DecodingStrategy
     /// Decoding has a thread of its own.
     var overlaps: Bool
-    var outputSize: PixelSize
+    /// Of the renditions.
+    var sizes: [PixelSize]
     var stages: [Plan.Stage]
     var added: Int
     var spilled: Int
-    /// Of its pipeline.
+    /// Of its pipelines.
     var warnings: [String]
 
     var threads: Int { strategy.threads + (overlaps ? 1 : 0) }
@@ -91,8 +110,10 @@ struct Planner {
 
   /// The first that is accepted, in this order: fewer threads, spilling, a stronger pre-shrink.
   private func firstCandidate(_ maxPixelSize: Int, where accepts: (Candidate) -> Bool) -> Candidate? {
-    let target = header.size.fitted(to: maxPixelSize).oriented(by: header.orientation)
-    for strategy in decoding.strategies(target: target, threads: request.threads, isLinear: request.isLinear) {
+    // All have the picture's aspect: what the largest needs is enough for each.
+    let target = header.size.fitted(to: min(largestWanted, maxPixelSize)).oriented(by: header.orientation)
+    let isLinear = request.renditions.contains(where: \.isLinear)
+    for strategy in decoding.strategies(target: target, threads: request.threads, isLinear: isLinear) {
       if gainsByOverlap(strategy) {
         let overlapped = candidate(strategy, maxPixelSize, overlaps: true)
         if accepts(overlapped) { return overlapped }
@@ -119,8 +140,9 @@ struct Planner {
   }
 
   private func candidate(_ strategy: DecodingStrategy, _ maxPixelSize: Int, overlaps: Bool = false) -> Candidate {
-    let pipeline = Pipeline(
-      header: header, decoded: strategy.layout, maxPixelSize: maxPixelSize, request: request)
+    let pipelines = request.renditions.map {
+      Pipeline(header: header, decoded: strategy.layout, maxPixelSize: min(size(of: $0), maxPixelSize), rendition: $0)
+    }
     var stages = [Plan.Stage(name: "code and tables", bytes: Self.codeBytes, phase: .throughout)]
     func add(_ uses: [MemoryUse], _ phase: Plan.Phase) {
       stages += uses.filter { $0.bytes > 0 }.map { Plan.Stage(name: $0.name, bytes: $0.bytes, phase: phase) }
@@ -131,19 +153,30 @@ struct Planner {
       add([MemoryUse("decoding ahead", RowRelay.byteCount(planes: strategy.layout.planes.map(\.layout)))], .throughout)
     }
     add(strategy.passing, .beforeRows)
-    add(pipeline.memory, .rows)
-    let settings = request.encoderSettings(for: pipeline, metadata: metadata)
-    add(CodecRegistry.encoderMemory(for: request.format, layout: pipeline.encoded, settings: settings), .rows)
+    for (index, pipeline) in pipelines.enumerated() {
+      let rendition = request.renditions[index]
+      let settings = rendition.encoderSettings(for: pipeline, metadata: metadata[index])
+      let suffix = pipelines.count == 1 ? "" : " (\(pipeline.encoded.size))"
+      func add(_ uses: [MemoryUse]) {
+        stages += uses.filter { $0.bytes > 0 }
+          .map { Plan.Stage(name: $0.name + suffix, bytes: $0.bytes, phase: .rows) }
+      }
+      add(pipeline.memory)
+      add(CodecRegistry.encoderMemory(for: rendition.kind, layout: pipeline.encoded, settings: settings))
+      if index < collects.count, collects[index] {
+        add([MemoryUse("encoded bytes", EncodedBytes.mostBytes(rendition.kind, pipeline.encoded, settings))])
+      }
+    }
 
     func total(_ phase: Plan.Phase) -> Int {
       stages.filter { $0.phase == phase }.map { MemoryUse("", $0.bytes) }.totalBytes
     }
     let (added, isTooMuch) = total(.throughout).addingReportingOverflow(max(total(.beforeRows), total(.rows)))
     return Candidate(
-      strategy: strategy, overlaps: overlaps, outputSize: pipeline.encoded.size, stages: stages,
+      strategy: strategy, overlaps: overlaps, sizes: pipelines.map(\.encoded.size), stages: stages,
       // Half of what can be counted is more than any machine has, and leaves room for sums.
       added: isTooMuch ? .max / 2 : min(added, .max / 2),
-      spilled: strategy.spillable.map { $0.wanted - $0.share } ?? 0, warnings: pipeline.warnings)
+      spilled: strategy.spillable.map { $0.wanted - $0.share } ?? 0, warnings: pipelines.flatMap(\.warnings))
   }
 
   /// Pages of the program, of the C library and of libjpeg and libpng that are touched only once decoding has begun, and
@@ -160,7 +193,7 @@ struct Planner {
     let available = memory.available - Self.residentNoise
     func fits(_ side: Int) -> Bool { firstCandidate(side) { $0.added <= available } != nil }
     var low = 0
-    var high = min(maxPixelSize, header.size.longEdge)
+    var high = maxPixelSize
     while high - low > 1 {
       let middle = (low + high) / 2
       if fits(middle) { low = middle } else { high = middle }

@@ -7,7 +7,7 @@ extension Plan {
     let spilled = spilledBytes > 0 ? ", \(ByteCount.describe(spilledBytes)) to a temporary file" : ""
     let threads = threads > 1 ? ", \(threads) threads" : ""
     var lines = [
-      "\(inputName): \(header.kind) \(header.size) to \(outputSize): \(fits ? "" : "does not fit: ")\(verdict) (\(strategy)\(threads)\(spilled))"
+      "\(inputName): \(header.kind) \(header.size) to \(outputs.map { "\($0.size)" }.joined(separator: ", ")): \(fits ? "" : "does not fit: ")\(verdict) (\(strategy)\(threads)\(spilled))"
     ]
     lines += warnings.map { "  warning: \($0)" }
     guard isVerbose else { return lines }
@@ -34,8 +34,12 @@ extension Plan {
 
   /// The plan as members of a JSON object.
   var members: [(String, JSON)] {
-    [
-      ("output", .object([("format", .string(format.rawValue))] + JSON.size(outputSize))),
+    let results = outputs.map { output in
+      JSON.object(
+        [("format", .string(output.formatName))] + JSON.size(output.size))
+    }
+    let several: [(String, JSON)] = results.count > 1 ? [("outputs", .array(results))] : []
+    return [("output", results[0])] + several + [
       ("strategy", .string(strategy)), ("threads", .integer(threads)), ("spilled_bytes", .integer(spilledBytes)),
       ("fits", .boolean(fits)), ("verdict", .string(verdict)), ("predicted_peak_bytes", .integer(predictedPeakBytes)),
       ("limit_bytes", .integer(limitBytes)), ("available_bytes", .integer(availableBytes)),
@@ -63,8 +67,8 @@ extension Plan {
     ]
   }
 
-  /// The plan as one JSON object on one line; `inputName` is the input as it was given.
-  public func json(inputName: String, header: ImageHeader) -> String {
-    JSON.object([("input", .object([("file", .string(inputName))] + header.members(byteCount: nil)))] + members).text
+  /// The plan as one JSON object on one line (docs/json.md); `inputName` is the input as it was given, nil where it has no name.
+  public func json(inputName: String?, header: ImageHeader) -> String {
+    JSON.object([("input", .object([("file", .string(orNull: inputName))] + header.members))] + members).text
   }
 }

@@ -5,13 +5,16 @@ import Raster
 public struct Report: Sendable {
   public struct Input: Sendable {
     public var header: ImageHeader
-    /// Bytes of the file, where that is known.
-    public var byteCount: Int?
   }
 
   public struct Output: Sendable {
-    public var format: OutputFormat
+    /// Nil for pixels.
+    public var format: OutputFormat?
+    public var pixelFormat: PixelFormat?
+    /// "jpeg", "rgba8" and the like.
+    public var formatName: String { format?.rawValue ?? pixelFormat?.rawValue ?? "" }
     public var size: PixelSize
+    /// Of the file, or of all rows of pixels without padding.
     public var byteCount: Int
     /// Bits of a sample.
     public var depth: Int
@@ -38,7 +41,8 @@ public struct Report: Sendable {
   }
 
   public var input: Input
-  public var output: Output
+  /// In the order of the request's renditions.
+  public var outputs: [Output]
   /// How it was made, and the prediction.
   public var plan: Plan
   /// The most that was resident at once in this process since it began, in bytes.
@@ -46,4 +50,7 @@ public struct Report: Sendable {
   public var times: Times
   /// One sentence each: what was left out, or found odd.
   public var warnings: [String]
+
+  /// The first of the outputs.
+  public var output: Output { outputs[0] }
 }

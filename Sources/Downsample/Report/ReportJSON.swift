@@ -6,12 +6,14 @@ extension JSON {
     [("width", .integer(size.width)), ("height", .integer(size.height))]
   }
 
+  static func string(orNull text: String?) -> JSON { text.map(JSON.string) ?? .null }
+
   static func milliseconds(_ nanoseconds: Int) -> JSON { .decimal(Double(nanoseconds) / 1e6) }
 }
 
 extension ImageHeader {
   /// What the header says, as members of a JSON object. Sizes are in pixels; `orientation` is EXIF's number.
-  func members(byteCount: Int?) -> [(String, JSON)] {
+  var members: [(String, JSON)] {
     var result: [(String, JSON)] = [("kind", .string(kind))]
     result += JSON.size(size)
     result += [
@@ -40,7 +42,7 @@ extension ImageHeader {
     }
     if let brightest = luminance?.maximumContent { result.append(("max_content_nits", .decimal(brightest))) }
     if let brightest = luminance?.masteringMaximum { result.append(("max_mastering_nits", .decimal(brightest))) }
-    result.append(("file_bytes", byteCount.map(JSON.integer) ?? .null))
+    result.append(("file_bytes", fileByteCount.map(JSON.integer) ?? .null))
     return result
   }
 
@@ -58,31 +60,44 @@ extension ImageHeader {
     return parts.joined(separator: ", ")
   }
 
-  /// The header as one JSON object on one line; `name` is the input as it was given.
-  public func json(name: String, byteCount: Int?) -> String {
+  /// The header as one JSON object on one line (docs/json.md); `name` is the input as it was given, nil where it has none.
+  public func json(name: String?) -> String {
     let notes = JSON.array(notes.map(JSON.string))
-    let input = [("file", JSON.string(name))] + members(byteCount: byteCount)
+    let input = [("file", JSON.string(orNull: name))] + members
     return JSON.object([("input", .object(input)), ("notes", notes)]).text
   }
 }
 
+extension Report.Output {
+  fileprivate func members(name: String?) -> [(String, JSON)] {
+    [("file", .string(orNull: name)), ("format", .string(formatName))] + JSON.size(size)
+      + [
+        ("depth", .integer(depth)), ("has_alpha", .boolean(hasAlpha)),
+        ("has_icc_profile", .boolean(hasICCProfile)),
+        ("is_salvaged", .boolean(isSalvaged)),
+        ("color_space", hasICCProfile ? .string("icc") : isSRGB ? .string("srgb") : .null),
+        ("file_bytes", .integer(byteCount)),
+      ]
+  }
+}
+
 extension Report {
-  /// The report as one JSON object on one line: bytes end in `_bytes`, times in `_ms`. The names are the files as given.
-  public func json(inputName: String, outputName: String) -> String {
+  /// The report as one JSON object on one line: bytes end in `_bytes`, times in `_ms` (docs/json.md).
+  ///
+  /// - Parameters:
+  ///   - inputName: the file as given; nil where it has no name.
+  ///   - outputNames: of the outputs, likewise.
+  public func json(inputName: String?, outputNames: [String?]) -> String {
     let header = input.header
     let orientationApplied: [(String, JSON)] = [("orientation_applied", .boolean(header.orientation != .up))]
-    let source = [("file", JSON.string(inputName))] + header.members(byteCount: input.byteCount) + orientationApplied
-    let result: [(String, JSON)] =
-      [("file", .string(outputName)), ("format", .string(output.format.rawValue))] + JSON.size(output.size)
-      + [
-        ("depth", .integer(output.depth)), ("has_alpha", .boolean(output.hasAlpha)),
-        ("has_icc_profile", .boolean(output.hasICCProfile)),
-        ("is_salvaged", .boolean(output.isSalvaged)),
-        ("color_space", output.hasICCProfile ? .string("icc") : output.isSRGB ? .string("srgb") : .null),
-        ("file_bytes", .integer(output.byteCount)),
-      ]
-    return JSON.object([
-      ("input", .object(source)), ("output", .object(result)), ("strategy", .string(plan.strategy)),
+    let source = [("file", JSON.string(orNull: inputName))] + header.members + orientationApplied
+    let results = outputs.enumerated().map { index, output in
+      JSON.object(output.members(name: index < outputNames.count ? outputNames[index] : nil))
+    }
+    // One picture is the rule: whoever makes more finds all of them in `outputs`.
+    let several: [(String, JSON)] = results.count > 1 ? [("outputs", .array(results))] : []
+    let members: [(String, JSON)] = [
+      ("strategy", .string(plan.strategy)),
       ("threads", .integer(plan.threads)),
       ("spilled_bytes", .integer(plan.spilledBytes)),
       ("predicted_peak_bytes", .integer(plan.predictedPeakBytes)), ("peak_rss_bytes", .integer(peakResidentBytes)),
@@ -91,7 +106,8 @@ extension Report {
       ("decode_ms", .milliseconds(times.decode)), ("resample_ms", .milliseconds(times.resample)),
       ("encode_ms", .milliseconds(times.encode)), ("commit_ms", .milliseconds(times.commit)),
       ("total_ms", .milliseconds(times.total)), ("warnings", .array(warnings.map(JSON.string))),
-    ]).text
+    ]
+    return JSON.object([("input", .object(source)), ("output", results[0])] + several + members).text
   }
 }
 
@@ -102,7 +118,7 @@ public func errorJSON(_ error: DownsampleError, inputName: String?) -> String {
     (
       "error",
       .object([
-        ("code", .string("\(error.code)")), ("exit_status", .integer(Int(error.code.rawValue))),
+        ("code", .string(error.code.name)), ("exit_status", .integer(Int(error.code.rawValue))),
         ("message", .string(error.message)),
       ])
     ),

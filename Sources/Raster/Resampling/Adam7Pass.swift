@@ -23,6 +23,11 @@ public struct Adam7Pass: Sendable, Equatable {
     all.filter { $0.firstColumn < width && $0.firstRow < height }
   }
 
+  /// The rows of all passes that a picture of this size has.
+  public static func rowCount(width: Int, height: Int) -> Int {
+    passes(width: width, height: height).reduce(0) { $0 + $1.rows(before: height) }
+  }
+
   /// The pass's columns below `end`.
   func columns(before end: Int) -> Int { Self.count(from: firstColumn, before: end, shift: columnShift) }
 

@@ -30,7 +30,7 @@ enum HelpText {
     }
 
     lines += ["", "Exit status:", "   0  done", "   1  several inputs, and not all were done"]
-    for code in DownsampleError.Code.allCases {
+    for code in DownsampleError.Code.allCases where code != .cancelled {
       let number = String(code.rawValue)
       lines.append("  " + String(repeating: " ", count: max(0, 2 - number.count)) + number + "  " + code.meaning)
     }
@@ -90,6 +90,7 @@ extension DownsampleError.Code {
     case .inputOutput: "reading or writing failed"
     case .deadlinePassed: "the deadline passed"
     case .overBudget: "more memory is needed than may be taken, or than there is"
+    case .cancelled: "cancelled by the program that uses the library"
     }
   }
 }

@@ -1,87 +1,53 @@
 import Codecs
 import Raster
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// A picture in a file, a FIFO, a device or an open descriptor. A regular file may grow or shrink while it is read: the
-/// reads then end where the file does.
-public final class FileSource: ByteSource {
+/// A picture that is read in blocks, ahead of the small reads of the codecs: from a file, a pipe, a caller's function.
+public final class BufferedSource: ByteSource {
   public private(set) var byteCount: Int?
 
-  private let descriptor: Int32
-  private let ownsDescriptor: Bool
-  /// Where the picture begins: standard input may be a file that somebody has read a part of.
-  private let start: Int
+  private let input: any RawInput
   private var spool: SpooledInput?
-  private let isSeekable: Bool
 
   /// What was read ahead: `buffer[bufferStart..<bufferEnd]`. Codecs ask for as little as four bytes at a time.
   private var buffer: UnsafeMutableRawBufferPointer
   private var bufferStart = 0
   private var bufferEnd = 0
-  /// The next byte to be read from the file, counted from the picture's beginning.
+  /// The next byte to be read from the input, counted from the picture's beginning.
   private var position = 0
   private var hasBegun = false
 
   private static let bufferSize = 16 * 1024
 
-  /// How long a pipe may be waited for. A file never lets wait for long.
-  var deadline: Deadline?
+  /// How long a pipe may be waited for.
+  var interruption = Interruption()
 
-  /// - Throws: `noInput` with the cause: no such file, no permission, a folder.
-  public convenience init(path: Path) throws(DownsampleError) {
-    let descriptor = SystemCalls.open(path, O_RDONLY)
-    if descriptor < 0 { throw DownsampleError(.noInput, "the input cannot be opened: \(SystemCalls.text(errno))") }
-    try self.init(descriptor: descriptor, closesDescriptor: true)
+  init(_ input: any RawInput) {
+    self.input = input
+    byteCount = input.byteCount
+    buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
   }
+
+  /// A file, a FIFO or a device.
+  ///
+  /// - Throws: `noInput` with the cause: no such file, no permission, a folder.
+  public convenience init(path: Path) throws(DownsampleError) { self.init(try FileInput(path: path)) }
 
   /// Reads from an open descriptor: standard input, as a rule.
   ///
   /// - Parameter closesDescriptor: the source closes it at its end, also when this throws.
   /// - Throws: `noInput`: not open, or a folder.
-  public init(descriptor: Int32, closesDescriptor: Bool = false) throws(DownsampleError) {
-    do throws(DownsampleError) {
-      guard let status = SystemCalls.status(of: descriptor) else {
-        throw DownsampleError(.noInput, "the input cannot be opened: \(SystemCalls.text(errno))")
-      }
-      switch status.kind {
-      case S_IFDIR:
-        throw DownsampleError(.noInput, "the input is a folder")
-      case S_IFREG, S_IFBLK:
-        start = max(0, Int(lseek(descriptor, 0, SEEK_CUR)))
-        // A block device's size is where it ends. The position is put back for whoever shares it.
-        let end = status.kind == S_IFREG ? Int(status.st_size) : Int(lseek(descriptor, 0, SEEK_END))
-        if status.kind == S_IFBLK { lseek(descriptor, off_t(start), SEEK_SET) }
-        byteCount = max(0, end - start)
-        isSeekable = true
-        _ = posix_fadvise(descriptor, off_t(start), 0, POSIX_FADV_SEQUENTIAL)
-      default:
-        start = 0
-        byteCount = nil
-        isSeekable = false
-      }
-    } catch {
-      if closesDescriptor { close(descriptor) }
-      throw error
-    }
-    self.descriptor = descriptor
-    ownsDescriptor = closesDescriptor
-    buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  public convenience init(descriptor: Int32, closesDescriptor: Bool = false) throws(DownsampleError) {
+    self.init(try FileInput(descriptor: descriptor, closesDescriptor: closesDescriptor))
   }
 
-  deinit {
-    buffer.deallocate()
-    if ownsDescriptor { close(descriptor) }
-  }
+  deinit { buffer.deallocate() }
 
   public var temporaryBytesInMemory: Int {
     guard let spool, spool.file.isInMemory else { return 0 }
     return spool.byteCount
   }
+
+  public var isSeekable: Bool { input.isSeekable || spool != nil }
 
   public func peek(into target: UnsafeMutableRawBufferPointer) throws(DownsampleError) -> Int {
     let wanted = min(target.count, Self.mostPeeked)
@@ -105,7 +71,7 @@ public final class FileSource: ByteSource {
   }
 
   public func makeSeekable() throws(DownsampleError) {
-    if isSeekable || spool != nil { return }
+    if input.isSeekable || spool != nil { return }
     if hasBegun { throw DownsampleError(.internalFault, "an input was read before it was made seekable") }
     let spool = SpooledInput(file: try TemporaryFile())
     try spool.append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[bufferStart..<bufferEnd]))
@@ -127,12 +93,10 @@ public final class FileSource: ByteSource {
     if offset < 0 { throw DownsampleError(.internalFault, "an input was read before its beginning") }
     if let spool {
       return offset >= spool.byteCount
-        ? 0 : try Self.check(SystemCalls.read(spool.file.descriptor, target, at: offset))
+        ? 0 : try FileInput.check(SystemCalls.read(spool.file.descriptor, target, at: offset))
     }
-    guard isSeekable else { throw DownsampleError(.internalFault, "a sequential input was read out of order") }
-    // Past the largest offset there is nothing; the kernel would call the request invalid.
-    let room = Int.max - start - target.count
-    return offset > room ? 0 : try Self.check(SystemCalls.read(descriptor, target, at: start + offset))
+    guard input.isSeekable else { throw DownsampleError(.internalFault, "a sequential input was read out of order") }
+    return try input.read(into: target, at: offset)
   }
 
   // MARK: -
@@ -156,15 +120,9 @@ public final class FileSource: ByteSource {
   }
 
   private func readNext(_ target: UnsafeMutableRawBufferPointer) throws(DownsampleError) -> Int {
-    let count: Int
-    if spool != nil || isSeekable {
-      count = try read(into: target, at: position)
-    } else {
-      while let deadline, let remaining = deadline.remaining, !SystemCalls.canRead(descriptor, within: remaining) {
-        try deadline.check()
-      }
-      count = try Self.check(SystemCalls.read(descriptor, target))
-    }
+    let count =
+      spool != nil || input.isSeekable
+      ? try read(into: target, at: position) : try input.read(into: target, unless: interruption)
     position += count
     return count
   }
@@ -173,10 +131,5 @@ public final class FileSource: ByteSource {
     if count == 0 { return }
     target.copyMemory(
       from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[bufferStart..<(bufferStart + count)]))
-  }
-
-  private static func check(_ count: Int) throws(DownsampleError) -> Int {
-    if count >= 0 { return count }
-    throw DownsampleError(.inputOutput, "the input cannot be read: \(SystemCalls.text(Int32(-count)))")
   }
 }
