@@ -207,21 +207,24 @@ bool cheif_decodes_tiles(void) {
   return library != NULL && library->tiles;
 }
 
-static bool load_plugin(const cheif_library *library, const char *name) {
+/// Whether one of libheif's folders has such a plugin; `loads`: that can be loaded, too, and is now.
+static bool find_plugin(const cheif_library *library, const char *name, bool loads) {
   const char *const *directories = library->heif_get_plugin_directories();
   if (directories == NULL) return false;
-  bool loaded = false;
-  for (const char *const *directory = directories; *directory != NULL && !loaded; directory++) {
+  bool found = false;
+  for (const char *const *directory = directories; *directory != NULL && !found; directory++) {
     char path[1024];
     int length = snprintf(path, sizeof path, "%s/libheif-%s.so", *directory, name);
     if (length <= 0 || (size_t)length >= sizeof path) continue;
     if (access(path, R_OK) != 0) continue;  // libheif would write a line about it on standard error
     const struct heif_plugin_info *plugin = NULL;
-    loaded = library->heif_load_plugin(path, &plugin).code == heif_error_Ok;
+    found = !loads || library->heif_load_plugin(path, &plugin).code == heif_error_Ok;
   }
   library->heif_free_plugin_directories(directories);
-  return loaded;
+  return found;
 }
+
+static bool load_plugin(const cheif_library *library, const char *name) { return find_plugin(library, name, true); }
 
 void cheif_load_decoders(const cheif_library *library, const struct heif_context *context) {
   if (!library->choose_plugins) return;
@@ -256,4 +259,8 @@ void cheif_load_encoder(const char *plugin) {
   pthread_mutex_lock(&plugin_lock);
   (void)load_plugin(&the_library, plugin);
   pthread_mutex_unlock(&plugin_lock);
+}
+
+bool cheif_finds_plugin(const char *name) {
+  return the_library.choose_plugins && find_plugin(&the_library, name, false);
 }

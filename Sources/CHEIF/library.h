@@ -131,6 +131,9 @@ void cheif_load_decoders(const cheif_library *library, const struct heif_context
 /// Loads one encoder's plugin, by the name within its file name, where heif_init loaded none.
 void cheif_load_encoder(const char *plugin);
 
+/// Whether cheif_load_encoder would find it. It is not opened.
+bool cheif_finds_plugin(const char *name);
+
 /// Marks the time spent inside libheif on this thread, for cheif_is_busy. Calls nest.
 void cheif_enter(void);
 void cheif_leave(void);

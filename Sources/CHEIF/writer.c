@@ -315,13 +315,22 @@ static bool is_valid(const cheif_writer_settings *s) {
          !(s->has_alpha && s->rows == CHEIF_ROWS_YCBCR);
 }
 
+/// libheif is open, and what writing needs of it is there.
+static bool can_write(void) { return pthread_once(&find_once, find_functions) == 0 && found_all; }
+
+bool cheif_has_encoder(cheif_coding coding) {
+  if (cheif_get_library(NULL) == NULL || !can_write()) return false;
+  return the_functions.heif_have_encoder_for_format(encoders[coding].format) ||
+         cheif_finds_plugin(encoders[coding].plugin);
+}
+
 cheif_writer *cheif_writer_create(cheif_sink sink, const cheif_writer_settings *settings, cheif_error *error) {
   if (!is_valid(settings)) {
     cheif_fail(error, CHEIF_FAULT, "settings that are no picture's");
     return NULL;
   }
   if (cheif_get_library(error) == NULL) return NULL;
-  if (pthread_once(&find_once, find_functions) != 0 || !found_all) {
+  if (!can_write()) {
     cheif_fail(error, CHEIF_UNSUPPORTED, "the installed libheif is too old to write HEIC or AVIF: 1.19 or newer is needed");
     return NULL;
   }

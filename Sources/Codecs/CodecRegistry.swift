@@ -18,6 +18,15 @@ public enum CodecRegistry {
     }
   }
 
+  /// Whether the format's encoder is installed. JPEG's and PNG's always are; asking for HEIC's or AVIF's opens libheif, and no
+  /// encoder.
+  public static func canEncode(_ format: OutputFormat) -> Bool {
+    switch format {
+    case .jpeg, .png: true
+    case .heic, .avif: HEIFEncoder.isAvailable(format)
+    }
+  }
+
   /// What an encoder will hold.
   public static func encoderMemory(for kind: OutputKind, layout: EncodedLayout, settings: EncoderSettings)
     -> [MemoryUse]

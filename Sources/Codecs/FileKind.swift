@@ -11,18 +11,24 @@ enum FileKind: Equatable {
   /// Not an image that is known, and why.
   case unknown(String)
 
-  init(of source: ByteSource) throws(DownsampleError) {
-    var bytes = [UInt8](repeating: 0, count: 4096)
+  init(of source: ByteSource) throws(DownsampleError) { self.init(prefix: try Self.prefix(of: source)) }
+
+  /// What of a file is looked at, in bytes.
+  static let mostBytes = 4096
+
+  /// How the source goes on: up to `mostBytes` bytes.
+  static func prefix(of source: ByteSource) throws(DownsampleError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: mostBytes)
     var failure: DownsampleError?
     var count = 0
     bytes.withUnsafeMutableBytes { buffer in
       do throws(DownsampleError) { count = try source.peek(into: buffer) } catch { failure = error }
     }
     if let failure { throw failure }
-    self.init(prefix: Array(bytes[..<count]))
+    return Array(bytes[..<count])
   }
 
-  /// - Parameter prefix: the first bytes of the file, up to 4096.
+  /// - Parameter prefix: the first bytes of the file, up to `mostBytes`.
   init(prefix: [UInt8]) {
     self =
       Self.decodable(prefix) ?? Self.signature(prefix) ?? Self.isoMedia(prefix) ?? Self.tiff(prefix)
@@ -41,7 +47,7 @@ enum FileKind: Equatable {
     prefix.dropFirst(offset).starts(with: text.utf8)
   }
 
-  private static let signatures: [(text: String, offset: Int, name: String)] = [
+  static let signatures: [(text: String, offset: Int, name: String)] = [
     ("GIF8", 0, "GIF"), ("BM", 0, "BMP"), ("%PDF-", 0, "PDF"), ("8BPS", 0, "Photoshop's PSD"),
     ("%!PS", 0, "PostScript"), ("qoif", 0, "QOI"), ("DDS ", 0, "DDS"), ("#?RADIANCE", 0, "Radiance HDR"),
     ("FLIF", 0, "FLIF"), ("AT&TFORM", 0, "DjVu"), ("JXL ", 4, "JPEG XL"), ("jP  ", 4, "JPEG 2000"),
@@ -74,14 +80,19 @@ enum FileKind: Equatable {
     "jpeg", "jpgs", "j2ki", "j2is", "vvic", "vvis", "evbi", "evbs", "avci", "avcs",
   ]
 
-  /// The file type box of ISO/IEC 14496-12: its length, "ftyp", the major brand, a version, compatible brands.
-  private static func isoMedia(_ prefix: [UInt8]) -> FileKind? {
-    guard has(prefix, "ftyp", at: 4), prefix.count >= 12 else { return nil }
+  /// The brands of a file type box of ISO/IEC 14496-12: its length, "ftyp", the major brand, a version, compatible brands.
+  /// None where there is no such box.
+  static func brands(_ prefix: [UInt8]) -> [String] {
+    guard has(prefix, "ftyp", at: 4), prefix.count >= 12 else { return [] }
     let length = prefix[..<4].reduce(0) { $0 << 8 | Int($1) }
     func brand(_ offset: Int) -> String { String(decoding: prefix[offset..<offset + 4], as: UTF8.self) }
-    let major = brand(8)
     let end = min(max(length, 16), prefix.count)
-    let brands = [major] + stride(from: 16, through: end - 4, by: 4).map(brand)
+    return [brand(8)] + stride(from: 16, through: end - 4, by: 4).map(brand)
+  }
+
+  private static func isoMedia(_ prefix: [UInt8]) -> FileKind? {
+    let brands = Self.brands(prefix)
+    guard let major = brands.first else { return nil }
     if major == "crx " { return .unsupported("camera raw (CR3)") }
     if !heifBrands.isDisjoint(with: brands) { return .heif }
     return .unsupported("a video or another ISO media file (\(major.filter(\.isASCII)))")

@@ -45,6 +45,9 @@ typedef struct {
 /// The tiles of a picture: of one size, a multiple of 16 on each side, the last ones padded.
 cheif_tiling cheif_tiling_for(uint32_t width, uint32_t height, uint32_t most, cheif_coding coding);
 
+/// Whether libheif, its grids and the encoder are there, without loading the encoder. Opens libheif.
+bool cheif_has_encoder(cheif_coding coding);
+
 typedef struct cheif_writer cheif_writer;
 
 /// NULL with `error` set on failure: CHEIF_UNSUPPORTED where libheif, its grids or the encoder is missing.

@@ -92,6 +92,9 @@ final class HEIFEncoder: ImageEncoder {
     }
   }
 
+  /// Whether the encoder is installed. It is not loaded; libheif is opened.
+  static func isAvailable(_ format: OutputFormat) -> Bool { cheif_has_encoder(coding(format)) }
+
   static func tiling(_ size: PixelSize, format: OutputFormat) -> cheif_tiling {
     cheif_tiling_for(UInt32(size.width), UInt32(size.height), UInt32(tileSide), coding(format))
   }

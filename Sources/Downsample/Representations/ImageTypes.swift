@@ -1,0 +1,3 @@
+import Codecs
+
+public typealias ImageType = Codecs.ImageType
