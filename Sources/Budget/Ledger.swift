@@ -12,13 +12,17 @@ public final class Ledger: Sendable {
   public enum Refusal: Error, Sendable, Equatable {
     /// More than the ledger has in all, in bytes.
     case exceedsCapacity(capacity: Int)
+    /// The bytes were not free in the time given.
     case timedOut
+    /// The place in the queue was given up.
     case cancelled
   }
 
   /// Bytes that are reserved until this is released or let go.
   public final class Reservation: Sendable {
+    /// Of the job, as given.
     public let name: String
+    /// What it holds.
     public let bytes: Int
     private let ledger: Ledger
     private let number: Int

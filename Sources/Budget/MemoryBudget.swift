@@ -8,6 +8,7 @@ public struct MemoryBudget: Sendable {
   /// 120 MB, about where iOS ends a share extension.
   public static let defaultCeiling = 120 * ByteCount.megabyte
 
+  /// - Parameter ceiling: the most resident memory that the process may reach, in bytes.
   public init(ceiling: Int = MemoryBudget.defaultCeiling) {
     self.init(ceiling: ceiling, files: SystemFiles())
   }
@@ -50,6 +51,7 @@ public struct MemoryBudget: Sendable {
     public var isLimitedByCeiling: Bool
   }
 
+  /// All of it now.
   public var state: State {
     let resident = residentBytes
     let machine = files.value(of: "MemAvailable", in: "/proc/meminfo") ?? .max

@@ -3,7 +3,9 @@ import Raster
 
 /// The kinds of picture that can be written.
 public enum OutputFormat: String, Sendable, CaseIterable {
+  /// ISO/IEC 10918, baseline or progressive, 8 bits a sample.
   case jpeg
+  /// 8 or 16 bits a sample, without loss.
   case png
   /// HEVC in HEIF.
   case heic
@@ -13,6 +15,7 @@ public enum OutputFormat: String, Sendable, CaseIterable {
   /// The extension of its files, without the dot.
   public var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
 
+  /// Whether transparency can be written.
   public var holdsAlpha: Bool { self != .jpeg }
 
   /// Whether 16 bits a sample are written; 8 otherwise.

@@ -4,23 +4,48 @@ import Raster
 public struct ImageHeader: Sendable {
   /// How colour is stored in the file.
   public enum ColorModel: String, Sendable {
-    case gray, rgb, palette, ycbcr, cmyk, ycck
+    /// One channel.
+    case gray
+    /// Red, green, blue.
+    case rgb
+    /// Numbers of colours in a table.
+    case palette
+    /// Luma and two colour differences.
+    case ycbcr
+    /// Four inks.
+    case cmyk
+    /// CMYK whose first three inks are coded as luma and colour differences.
+    case ycck
   }
 
   /// How the picture's data are arranged in the file.
   public enum Arrangement: String, Sendable {
-    case sequential, progressive
+    /// From the top down.
+    case sequential
+    /// A JPEG that becomes finer scan by scan.
+    case progressive
+    /// A JPEG whose components come one after another.
     case multiScan = "multi-scan"
-    case interlaced, tiled, whole
+    /// A PNG in the seven passes of Adam7.
+    case interlaced
+    /// A HEIF grid: tiles of one size, which are decoded one by one.
+    case tiled
+    /// A HEIF item that can only be decoded as a whole.
+    case whole
   }
 
   /// Colour as numbers of ITU-T H.273.
   public struct CodedColor: Sendable, Equatable {
+    /// Which red, green, blue and white: ColourPrimaries.
     public var primaries: Int
+    /// How light is coded: TransferCharacteristics.
     public var transfer: Int
+    /// How luma and colour differences are made of red, green and blue: MatrixCoefficients.
     public var matrix: Int
+    /// Whether all values of a sample are used: VideoFullRangeFlag.
     public var isFullRange: Bool
 
+    /// - Parameters: the numbers of ITU-T H.273.
     public init(primaries: Int, transfer: Int, matrix: Int, isFullRange: Bool) {
       self.primaries = primaries
       self.transfer = transfer
@@ -42,16 +67,21 @@ public struct ImageHeader: Sendable {
     /// CIE 1931 x and y of white, red, green and blue, in this order; nil where only the gamma is known.
     public var chromaticities: [Chromaticity]?
 
+    /// A colour without its brightness, of CIE 1931.
     public struct Chromaticity: Sendable, Equatable {
+      /// 0 to 1.
       public var x: Double
+      /// 0 to 1.
       public var y: Double
 
+      /// A point of the diagram.
       public init(x: Double, y: Double) {
         self.x = x
         self.y = y
       }
     }
 
+    /// Either may be missing, not both.
     public init(gamma: Double? = nil, chromaticities: [Chromaticity]? = nil) {
       self.gamma = gamma
       self.chromaticities = chromaticities
@@ -65,6 +95,7 @@ public struct ImageHeader: Sendable {
     /// Of the display it was mastered on (SMPTE ST 2086).
     public var masteringMaximum: Double?
 
+    /// Both in cd/m2.
     public init(maximumContent: Double? = nil, masteringMaximum: Double? = nil) {
       self.maximumContent = maximumContent
       self.masteringMaximum = masteringMaximum
@@ -77,15 +108,19 @@ public struct ImageHeader: Sendable {
   public var codedSize: PixelSize
   /// The part of it that is the picture, in stored pixels.
   public var crop: PixelRect
+  /// How the stored picture is turned to be upright.
   public var orientation: Orientation
   /// Bits of a sample.
   public var depth: Int
+  /// How colour is stored.
   public var colorModel: ColorModel
   /// "4:2:0" and the like; nil where it does not apply.
   public var subsampling: String?
+  /// How the picture's data are arranged.
   public var arrangement: Arrangement
   /// Pixels of a tile, when tiled.
   public var tileSize: PixelSize?
+  /// Whether it has transparency.
   public var hasAlpha: Bool
   /// The embedded ICC profile; empty when there is none.
   public var iccProfile: [UInt8]
@@ -93,12 +128,14 @@ public struct ImageHeader: Sendable {
   public var codedColor: CodedColor?
   /// Where the file has neither a profile nor numbers.
   public var calibration: Calibration?
+  /// How bright the picture is, where it is of high dynamic range and says so.
   public var luminance: Luminance?
   /// Bytes of the file, where that is known.
   public var fileByteCount: Int?
   /// What will be left out or was found odd, one sentence each.
   public var notes: [String]
 
+  /// A header of a picture that is upright, whole, and says nothing of its colours.
   public init(
     kind: String, codedSize: PixelSize, depth: Int, colorModel: ColorModel, arrangement: Arrangement,
     hasAlpha: Bool = false

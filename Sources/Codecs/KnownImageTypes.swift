@@ -16,8 +16,10 @@ extension ImageType {
 
   // MARK: Kinds that are read and written
 
+  /// ISO/IEC 10918.
   public static let jpeg = picture(
     "public.jpeg", "JPEG", ["jpg", "jpeg", "jpe", "jfif"], ["image/jpeg", "image/jpg", "image/pjpeg"])
+  /// ISO/IEC 15948.
   public static let png = picture("public.png", "PNG", ["png"], ["image/png", "image/x-png"])
   /// HEVC in HEIF.
   public static let heic = picture("public.heic", "HEIC", ["heic"], ["image/heic"], under: "public.heif")
@@ -41,16 +43,25 @@ extension ImageType {
 
   // MARK: Kinds that are recognised, and not decoded
 
+  /// CompuServe's Graphics Interchange Format.
   public static let gif = picture("com.compuserve.gif", "GIF", ["gif"], ["image/gif"])
+  /// RFC 9649.
   public static let webP = picture("org.webmproject.webp", "WebP", ["webp"], ["image/webp"])
+  /// TIFF 6.0.
   public static let tiff = picture("public.tiff", "TIFF", ["tiff", "tif"], ["image/tiff"])
+  /// Windows bitmaps.
   public static let bmp = picture("com.microsoft.bmp", "BMP", ["bmp", "dib"], ["image/bmp", "image/x-ms-bmp"])
+  /// Windows icons and cursors.
   public static let ico = picture(
     "com.microsoft.ico", "ICO", ["ico", "cur"], ["image/vnd.microsoft.icon", "image/x-icon"])
+  /// Vector graphics of the W3C.
   public static let svg = picture("public.svg-image", "SVG", ["svg"], ["image/svg+xml"])
+  /// ISO/IEC 18181.
   public static let jpegXL = picture("public.jpeg-xl", "JPEG XL", ["jxl"], ["image/jxl"])
+  /// ISO/IEC 15444.
   public static let jpeg2000 = picture(
     "public.jpeg-2000", "JPEG 2000", ["jp2", "jpf", "jpx", "j2k", "j2c"], ["image/jp2", "image/jpx", "image/j2c"])
+  /// ISO 32000.
   public static let pdf = ImageType(
     identifier: "com.adobe.pdf", localizedDescription: "PDF", filenameExtensions: ["pdf"],
     mediaTypes: ["application/pdf"], parents: ["public.data", "public.content"])

@@ -12,22 +12,29 @@ public enum OutputColor: String, Sendable, CaseIterable {
 
 /// Bits of a sample in the output, where the format has a choice.
 public enum SampleDepth: String, Sendable, CaseIterable {
+  /// 0 to 255.
   case eight = "8"
+  /// 0 to 65,535: PNG only.
   case sixteen = "16"
 }
 
 /// An opaque colour in sRGB, 0 to 1 each.
 public struct BackgroundColor: Sendable, Equatable {
+  /// 0 to 1.
   public var red: Double
+  /// 0 to 1.
   public var green: Double
+  /// 0 to 1.
   public var blue: Double
 
+  /// Values beyond 0 and 1 are cut off.
   public init(red: Double, green: Double, blue: Double) {
     self.red = red
     self.green = green
     self.blue = blue
   }
 
+  /// What lies under pictures unless something else is asked for.
   public static let white = BackgroundColor(red: 1, green: 1, blue: 1)
 
   /// Of 8 bits.

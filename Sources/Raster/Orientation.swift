@@ -1,12 +1,20 @@
 /// How stored pixels are to be turned for display. The raw values are those of EXIF's Orientation tag (EXIF 2.32, 4.6.4).
 public enum Orientation: Int, Sendable, CaseIterable {
+  /// 1: as stored.
   case up = 1
+  /// 2: left and right are exchanged.
   case upMirrored
+  /// 3: turned by 180 degrees.
   case down
+  /// 4: top and bottom are exchanged.
   case downMirrored
+  /// 5: rows become columns.
   case leftMirrored
+  /// 6: turned clockwise by 90 degrees.
   case right
+  /// 7: rows become columns, both from their other ends.
   case rightMirrored
+  /// 8: turned counter-clockwise by 90 degrees.
   case left
 
   /// Whether stored rows are displayed as columns. The mirrorings below come first, on the stored axes.
@@ -16,6 +24,7 @@ public enum Orientation: Int, Sendable, CaseIterable {
   /// Whether the stored top and bottom change places.
   public var mirrorsY: Bool { [.down, .downMirrored, .right, .rightMirrored].contains(self) }
 
+  /// Any combination is one of the eight.
   public init(swapsAxes: Bool, mirrorsX: Bool, mirrorsY: Bool) {
     switch (swapsAxes, mirrorsX, mirrorsY) {
     case (false, false, false): self = .up

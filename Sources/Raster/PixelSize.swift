@@ -1,13 +1,17 @@
 /// A width and a height in pixels.
 public struct PixelSize: Sendable, Equatable, CustomStringConvertible {
+  /// In pixels.
   public var width: Int
+  /// In pixels.
   public var height: Int
 
+  /// Both in pixels, 1 or more for a picture.
   public init(width: Int, height: Int) {
     self.width = width
     self.height = height
   }
 
+  /// The longer of the two.
   public var longEdge: Int { max(width, height) }
   public var description: String { "\(width)x\(height)" }
 

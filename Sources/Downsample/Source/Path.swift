@@ -9,9 +9,12 @@ public struct Path: Sendable, Hashable, CustomStringConvertible, ExpressibleBySt
   /// The bytes, without a terminating zero.
   public let bytes: [UInt8]
 
+  /// - Parameter bytes: without a terminating zero.
   public init(bytes: [UInt8]) { self.bytes = bytes }
+  /// In UTF-8.
   public init(_ text: String) { bytes = Array(text.utf8) }
   public init(stringLiteral text: String) { self.init(text) }
+  /// - Parameter cString: is copied, up to its zero.
   public init(cString: UnsafePointer<CChar>) {
     bytes = Array(UnsafeRawBufferPointer(start: cString, count: strlen(cString)))
   }
