@@ -76,6 +76,14 @@ test-bench: ## Test what the benchmarks work out from their measurements (needs 
 	@if command -v python3 >/dev/null; then cd Benchmarks && python3 -B -m unittest -q tests.test_harness; \
 	else echo "no python3: the benchmarks' own tests are left out"; fi
 
+.PHONY: docs check-docs
+docs: ## Build the library's documentation with DocC (.build/docs; needs Python 3)
+	@scripts/docs
+
+check-docs: ## Fail where public symbols are undocumented, links lead nowhere or listings do not compile
+	@if command -v python3 >/dev/null; then scripts/docs --check; \
+	else echo "no python3: the documentation is not checked"; fi
+
 format: ## Rewrite the Swift sources in the project's format
 	swift format --in-place --parallel --recursive $(swift_sources)
 

@@ -9,12 +9,22 @@ public enum CodecRegistry {
   public static func decoder(
     for source: ByteSource, options: ReadingOptions = ReadingOptions()
   ) throws(DownsampleError) -> ImageDecoder {
-    switch try FileKind(of: source) {
+    switch try FileKind(of: source).decodable() {
     case .jpeg: return try JPEGDecoder(source: source, options: options)
     case .png: return try PNGDecoder(source: source, options: options)
     case .heif: return try HEIFDecoder(source: source, options: options)
-    case .unsupported(let name): throw DownsampleError(.unsupported, "\(name) is not supported")
-    case .unknown(let cause): throw DownsampleError(.damagedData, cause)
+    }
+  }
+
+  /// The type of a picture that can be decoded, as far as how it begins says. The source's position stays.
+  ///
+  /// - Throws: `.damagedData`, `.unsupported`, as for its decoder, and what the source throws.
+  public static func type(of source: ByteSource) throws(DownsampleError) -> ImageType {
+    let prefix = try FileKind.prefix(of: source)
+    switch try FileKind(prefix: prefix).decodable() {
+    case .jpeg: return .jpeg
+    case .png: return .png
+    case .heif: return .heif(brands: FileKind.brands(prefix))
     }
   }
 

@@ -13,6 +13,22 @@ enum FileKind: Equatable {
 
   init(of source: ByteSource) throws(DownsampleError) { self.init(prefix: try Self.prefix(of: source)) }
 
+  /// The kinds that a decoder reads.
+  enum Decodable {
+    case jpeg, png, heif
+  }
+
+  /// - Throws: `.unsupported` and `.damagedData` for all others.
+  func decodable() throws(DownsampleError) -> Decodable {
+    switch self {
+    case .jpeg: .jpeg
+    case .png: .png
+    case .heif: .heif
+    case .unsupported(let name): throw DownsampleError(.unsupported, "\(name) is not supported")
+    case .unknown(let cause): throw DownsampleError(.damagedData, cause)
+    }
+  }
+
   /// What of a file is looked at, in bytes.
   static let mostBytes = 4096
 

@@ -91,7 +91,7 @@ public struct ImageType: Sendable, Hashable, CustomStringConvertible {
 
   /// By the brands of ISO/IEC 23008-12 (annex B) and AV1 Image File Format (section 6); the major one comes first. A picture
   /// counts before a sequence, as the picture is what is read.
-  private static func heif(brands: [String]) -> ImageType {
+  static func heif(brands: [String]) -> ImageType {
     let known: [(brands: [String], type: ImageType)] = [
       (["avif", "avio"], .avif), (["heic", "heix", "heim", "heis"], .heic), (["avis"], .avis),
       (["hevc", "hevx"], .heics), (["msf1"], .heifs),

@@ -37,7 +37,10 @@ public struct AcceptedTypes: Sendable {
     return best?.type
   }
 
-  func thousandths(_ type: ImageType) -> Int {
+  /// Whether the type is taken at all.
+  public func takes(_ type: ImageType) -> Bool { thousandths(type) > 0 }
+
+  private func thousandths(_ type: ImageType) -> Int {
     if isAnything { return 1000 }
     let matching = ranges.filter { type.conforms(to: $0.type) }
     guard let depth = matching.map(\.type.supertypes.count).max() else { return 0 }
