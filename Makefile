@@ -1,6 +1,7 @@
 # Downsample: build, test, measure, install. `make help` lists the targets.
 PREFIX ?= /usr/local
 DESTDIR ?=
+LIBDIR ?= $(PREFIX)/lib
 # Where `make demo` writes its pictures, and how often it runs each.
 SAMPLES ?= .build/samples
 RUNS ?= 5
@@ -10,6 +11,7 @@ ARGS ?=
 MATRIX ?= .build/matrix
 
 binary := .build/release/downsample
+library := .build/release/libdownsample.so
 # SwiftPM gives C sources -O2; the resampling kernels gain much by -O3. The Swift runtime is linked in, so that the
 # program runs where no Swift is installed, and starts faster.
 # What waits for Swift's concurrency is for Swift programs alone: its runtime would cost every run 0.2 MB.
@@ -18,7 +20,7 @@ swift_sources := Package.swift Sources Tests samples Benchmarks
 
 # The steps of a target build on each other, and SwiftPM uses all cores by itself.
 .NOTPARALLEL:
-.PHONY: all build help setup test demo matrix matrix-sample bench bench-micro scaling sanitize test-bench format lint check-c install uninstall clean
+.PHONY: all build help setup test demo matrix matrix-sample bench bench-micro scaling sanitize test-bench format lint check-c install uninstall clean lib check-symbols check-lib check-completions
 
 all: ## Build the release binary, .build/release/downsample (what is missing is named, not installed)
 	@scripts/setup --check build
@@ -93,18 +95,31 @@ lint: ## Check the Swift sources' format and style
 check-c: ## Compile the C sources with gcc and clang, warnings as errors
 	@scripts/check-c
 
-# No build here when the binary is there: `sudo make install` should build nothing as root.
-install: $(binary) ## Install the program under PREFIX (/usr/local); DESTDIR is honoured
-	install -D -s -m 755 $(binary) "$(DESTDIR)$(PREFIX)/bin/downsample"
-	install -D -m 644 LICENSE "$(DESTDIR)$(PREFIX)/share/doc/downsample/LICENSE"
-	install -D -m 644 README.md "$(DESTDIR)$(PREFIX)/share/doc/downsample/README.md"
+lib: ## Build the C library: libdownsample.so.* and libdownsample.a in .build/release
+	$(release) --product downsample-c
+	scripts/build-library
+
+check-symbols: ## Compare what the library exports with packaging/symbols and with the header
+	scripts/check-symbols
+
+check-completions: $(binary) ## Test the completions, and that they and the man page name every option
+	scripts/check-completions
+
+check-lib: lib check-symbols check-completions ## Build the library, check its symbols, the header as C99 and C++17, the completions
+	scripts/check-header
+
+# No build here when all is there: `sudo make install` should build nothing as root.
+install: $(binary) $(library) ## Install program, C library, header, man page, completions under PREFIX (/usr/local); DESTDIR is honoured
+	scripts/install-files "$(DESTDIR)" "$(PREFIX)" "$(LIBDIR)"
 
 $(binary):
 	$(MAKE) all
 
+$(library):
+	$(MAKE) lib
+
 uninstall: ## Remove what install installed
-	rm -f "$(DESTDIR)$(PREFIX)/bin/downsample"
-	rm -rf "$(DESTDIR)$(PREFIX)/share/doc/downsample"
+	scripts/install-files --remove "$(DESTDIR)" "$(PREFIX)" "$(LIBDIR)"
 
 clean: ## Remove everything that was built
 	rm -rf .build
