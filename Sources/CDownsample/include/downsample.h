@@ -18,7 +18,7 @@
  *   Text is UTF-8 and ends in a zero byte. Paths are bytes, as the kernel takes them. 1 MB is 1,048,576 bytes.
  *   Structs begin with their size, set by their _INIT macro: a library newer than the program takes the defaults for what the
  *   program does not know, an older one leaves alone what it does not know.
- *   Integers that stand for yes and no are 1 and 0.
+ *   Integers that stand for yes and no are 1 and 0; what is reserved is 0.
  *   A function that is given a null pointer where none is allowed returns DSM_USAGE, or nothing where it returns no status.
  *
  * Threads
@@ -28,11 +28,12 @@
  *
  * Ownership
  *   Whoever creates a handle destroys it. What a job returns a pointer to is the job's and lasts until the job is run again,
- *   planned again or destroyed. Paths, bytes given as input, users' pointers and callbacks must last until the run has
- *   returned; structs are copied.
+ *   planned again or destroyed; its message, until the next call that returns a status. Bytes given as input, users' pointers
+ *   and callbacks must last until the run has returned; paths and structs are copied.
  *
  * The process
- *   Nothing is printed, no signal handler is set, no environment is changed, no thread is left when a run returns.
+ *   Nothing is printed, no signal handler is set, no environment is changed, no thread is left when a run returns. What a
+ *   picture needs is refused by its plan where it is too much; a handful of bytes that malloc does not have end the process.
  *   libheif may abort the process on some damaged HEIC and AVIF files (Debian builds it with assertions on): a program that
  *   must survive any input runs the command line, or makes its pictures in a process of its own.
  */
@@ -157,12 +158,13 @@ typedef struct dsm_rendition {
   int32_t strip_gps;
   /* The picture is left as it is stored, not turned upright. */
   int32_t ignore_orientation;
+  int32_t reserved;
 } dsm_rendition;
 
 #define DSM_RENDITION_INIT                                                                                     \
   {                                                                                                            \
     sizeof(dsm_rendition), 2048, DSM_FORMAT_JPEG, 85, DSM_CHROMA_420, 2, 0, 0, DSM_COLOR_KEEP,                 \
-      DSM_INTENT_RELATIVE, 0, DSM_KERNEL_LANCZOS3, {255, 255, 255, 0}, DSM_METADATA_NONE, 0, 0                 \
+      DSM_INTENT_RELATIVE, 0, DSM_KERNEL_LANCZOS3, {255, 255, 255, 0}, DSM_METADATA_NONE, 0, 0, 0              \
   }
 
 /* ---- Memory ---- */
@@ -170,8 +172,7 @@ typedef struct dsm_rendition {
 /* The one account in which jobs that run at once reserve their predicted bytes before they decode. First come, first served. */
 typedef struct dsm_ledger dsm_ledger;
 
-/* capacity: bytes that can be reserved in all: what the process may hold, less what it holds without any job. Null when there
-   is no memory. */
+/* capacity: bytes that can be reserved in all: what the process may hold, less what it holds without any job. Never null. */
 dsm_ledger *dsm_ledger_create(uint64_t capacity);
 
 /* Jobs that were given the ledger keep it until they are destroyed. */
@@ -193,7 +194,8 @@ uint64_t dsm_peak_resident_bytes(void);
 /* Rows of the picture that were decoded, of all. Called now and then, at most a hundred times a job, and at the end. */
 typedef void (*dsm_progress_fn)(void *user, uint64_t rows, uint64_t of_rows);
 
-/* Asked at least every 50 ms, but while one call of a library cannot be left; anything but 0 cancels. It should be quick. */
+/* Asked at least every 50 ms, but while one call of a library or of another callback cannot be left; anything but 0 cancels.
+   It should be quick. */
 typedef int32_t (*dsm_cancelled_fn)(void *user);
 
 #define DSM_MEMORY_AUTOMATIC UINT64_MAX
@@ -205,7 +207,7 @@ typedef struct dsm_options {
   uint64_t memory;
   /* Where the plan's bytes are reserved, and waited for; null: this job is alone, and only `memory` counts. Default null. */
   dsm_ledger *ledger;
-  /* A dsm_over_budget. Default refuse. */
+  /* A dsm_over_budget. Default refuse; a rendition with a max_pixel_size of 0 is shrunk in any case. */
   int32_t over_budget;
   /* What there is of a damaged picture is made, with warnings. */
   int32_t salvage;
@@ -294,8 +296,9 @@ typedef struct dsm_row_sink {
 /* One picture to be read, and what is to be made of it. */
 typedef struct dsm_job dsm_job;
 
-/* Null when there is no memory. */
+/* Never null. */
 dsm_job *dsm_job_create(void);
+/* Not while it runs. */
 void dsm_job_destroy(dsm_job *job);
 
 dsm_status dsm_job_set_options(dsm_job *job, const dsm_options *options);
@@ -304,7 +307,7 @@ dsm_status dsm_job_set_options(dsm_job *job, const dsm_options *options);
 dsm_status dsm_job_set_input_path(dsm_job *job, const char *path);
 /* Read from its position on; it stays open. */
 dsm_status dsm_job_set_input_descriptor(dsm_job *job, int descriptor);
-/* Not copied. */
+/* Not copied. `bytes` may be null where size is 0. */
 dsm_status dsm_job_set_input_bytes(dsm_job *job, const void *bytes, size_t size);
 dsm_status dsm_job_set_input_reader(dsm_job *job, const dsm_reader *reader);
 
@@ -369,18 +372,20 @@ typedef struct dsm_plan {
 dsm_status dsm_job_probe(dsm_job *job, dsm_header *header);
 /* The same, and plans, for the outputs that were added, or for one of the defaults. DSM_OK also where it does not fit. */
 dsm_status dsm_job_plan(dsm_job *job, dsm_plan *plan);
-/* Does the job, and blocks until it is done. It may be run again where its input can be read again. */
+/* Does the job, and blocks until it is done. It may be run again where its input can be read again: a path or bytes, a
+   descriptor that was set back to its beginning, a reader that begins anew. */
 dsm_status dsm_job_run(dsm_job *job);
 
-/* Ends the run that is going on, or the next one, with DSM_CANCELLED. From any thread. */
+/* Ends the run that is going on with DSM_CANCELLED, if it is not done by then; where none is, the next one. From any thread,
+   but not from a signal handler. */
 void dsm_job_cancel(dsm_job *job);
 
-/* What went wrong in the job's last call, one sentence without a final stop; empty after DSM_OK. */
+/* What went wrong in the job's last call that returned a status, one sentence without a final stop; empty after DSM_OK. */
 const char *dsm_job_message(const dsm_job *job);
-/* After dsm_job_run or dsm_job_plan: the report or the plan as a line of JSON, as the command line prints it with --json;
-   null before. */
+/* After dsm_job_run or dsm_job_plan: the report, the plan or the error as a line of JSON, as the command line prints it with
+   --json, with "-" for what is no path; null before. */
 const char *dsm_job_report(dsm_job *job);
-/* Warnings of the last run: what was left out, or found odd. Null past the last one. */
+/* Warnings of the last run or plan: what was left out, or found odd. Null past the last one. */
 const char *dsm_job_warning(dsm_job *job, size_t index);
 
 /* One of the pictures that the last run made, in the order in which they were added. */

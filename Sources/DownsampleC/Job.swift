@@ -1,0 +1,199 @@
+import CDownsample
+import Downsample
+
+#if canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// What a `dsm_job` stands for.
+final class Job {
+  enum Input {
+    case path(Path)
+    case descriptor(Int32)
+    case bytes(UnsafeRawBufferPointer)
+    case reader(Reader)
+  }
+
+  enum Target {
+    case path(Path, replacesExisting: Bool)
+    case descriptor(Int32)
+    case bytes
+    case writer(Writer)
+    case rows(RowCallbacks)
+  }
+
+  /// What became of the last run or plan.
+  private enum Outcome {
+    case none
+    case made(Report, collected: [EncodedBytes?])
+    case planned(ImageHeader, Plan)
+    case failed(DownsampleError)
+  }
+
+  static let mostOutputs = 16
+
+  var options = Options()
+  var input: Input?
+  private var outputs: [(rendition: Rendition, target: Target)] = []
+  let canceller = Canceller()
+
+  var message = CText("")
+  private var outcome = Outcome.none
+  /// Made when it is first asked for.
+  private var madeReport: CText?
+  private var madeWarnings: [CText]?
+
+  func add(_ rendition: Rendition, _ target: Target) throws(DownsampleError) {
+    guard outputs.count < Self.mostOutputs else {
+      throw DownsampleError(.usage, "the job has \(outputs.count) outputs; it takes \(Self.mostOutputs) at most")
+    }
+    outputs.append((rendition, target))
+  }
+
+  func probe() throws(DownsampleError) -> (header: ImageHeader, byteCount: Int?) {
+    let header = try Downsampler.probe(try source(Turns()), memory: options.memory)
+    return (header, inputByteCount)
+  }
+
+  func plan() throws(DownsampleError) -> (header: ImageHeader, byteCount: Int?, plan: Plan) {
+    try forget { () throws(DownsampleError) in
+      let renditions = outputs.isEmpty ? [Rendition()] : outputs.map(\.rendition)
+      let (header, plan) = try Downsampler.plan(try source(Turns()), request: options.request(renditions))
+      outcome = .planned(header, plan)
+      return (header, inputByteCount, plan)
+    }
+  }
+
+  func run() throws(DownsampleError) {
+    let turns = Turns()
+    let cancellation: Cancellation
+    if let cancelled = options.cancelled {
+      let user = UserPointer(pointer: options.user)
+      cancellation = Cancellation { turns.take { cancelled(user.pointer) } != 0 }
+    } else {
+      cancellation = Cancellation()
+    }
+    try canceller.begin(cancellation)
+    defer { canceller.end() }
+    try forget { () throws(DownsampleError) in
+      guard !outputs.isEmpty else { throw DownsampleError(.usage, "the job has no output") }
+      let collected = outputs.map { output in
+        if case .bytes = output.target { EncodedBytes() } else { nil as EncodedBytes? }
+      }
+      let destinations = zip(outputs, collected).map { output, collector in
+        Self.destination(output.target, collector, turns)
+      }
+      let report = try Downsampler.run(
+        try source(turns), request: options.request(outputs.map(\.rendition)), to: destinations,
+        cancellation: cancellation, progress: progress(turns))
+      outcome = .made(report, collected: collected)
+    }
+  }
+
+  /// Does what makes a new outcome; the old one is let go of first, with what it holds.
+  private func forget<Result>(_ body: () throws(DownsampleError) -> Result) throws(DownsampleError) -> Result {
+    outcome = .none
+    madeReport = nil
+    madeWarnings = nil
+    do throws(DownsampleError) {
+      return try body()
+    } catch {
+      outcome = .failed(error)
+      throw error
+    }
+  }
+
+  private func source(_ turns: Turns) throws(DownsampleError) -> ImageSource {
+    switch input {
+    case .path(let path): return .path(path)
+    case .descriptor(let descriptor): return .descriptor(descriptor)
+    case .bytes(let bytes): return .borrowed(bytes)
+    case .reader(let reader): return reader.source(turns)
+    case nil: throw DownsampleError(.usage, "the job has no input")
+    }
+  }
+
+  private static func destination(_ target: Target, _ collector: EncodedBytes?, _ turns: Turns) -> ImageDestination {
+    switch target {
+    case .path(let path, let replacesExisting): .path(path, replacesExisting: replacesExisting)
+    case .descriptor(let descriptor): .descriptor(descriptor)
+    case .bytes: .bytes(collector ?? EncodedBytes())
+    case .writer(let writer): writer.destination(turns)
+    case .rows(let callbacks): .rows(CallbackSink(callbacks, turns))
+    }
+  }
+
+  private func progress(_ turns: Turns) -> (@Sendable (RowProgress) -> Void)? {
+    guard let progress = options.progress else { return nil }
+    let user = UserPointer(pointer: options.user)
+    return { rows in
+      turns.take { progress(user.pointer, UInt64(rows.completedRows), UInt64(rows.totalRows)) }
+    }
+  }
+
+  /// Of the input, where it is known without reading it.
+  private var inputByteCount: Int? {
+    var status = stat()
+    switch input {
+    case .path(let path):
+      // The bytes of a C string: no zero byte is among them.
+      let name = path.bytes.map { CChar(bitPattern: $0) } + [0]
+      return stat(name, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+    case .descriptor(let descriptor):
+      return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+    case .bytes(let bytes): return bytes.count
+    case .reader(let reader): return reader.byteCount
+    case nil: return nil
+    }
+  }
+
+  private var inputName: String {
+    if case .path(let path) = input { path.description } else { "-" }
+  }
+
+  private var outputNames: [String] {
+    outputs.map { output in
+      if case .path(let path, _) = output.target { path.description } else { "-" }
+    }
+  }
+
+  /// Nil before a run or a plan.
+  var report: CText? {
+    if let madeReport { return madeReport }
+    switch outcome {
+    case .none: return nil
+    case .made(let report, _): madeReport = CText(report.json(inputName: inputName, outputNames: outputNames))
+    case .planned(let header, let plan): madeReport = CText(plan.json(inputName: inputName, header: header))
+    case .failed(let error): madeReport = CText(errorJSON(error, inputName: inputName))
+    }
+    return madeReport
+  }
+
+  /// Of the last run or plan, where it did not fail.
+  var warnings: [CText] {
+    if let madeWarnings { return madeWarnings }
+    let texts: [String]
+    switch outcome {
+    case .made(let report, _): texts = report.warnings
+    case .planned(let header, let plan): texts = header.notes + plan.warnings
+    case .none, .failed: texts = []
+    }
+    let made = texts.map { CText($0) }
+    madeWarnings = made
+    return made
+  }
+
+  /// One of the pictures that the last run made.
+  func output(_ index: Int) throws(DownsampleError) -> (Report.Output, EncodedBytes?) {
+    guard case .made(let report, let collected) = outcome else {
+      throw DownsampleError(.usage, "there are no outputs: the job's last run failed, or it was not run")
+    }
+    guard report.outputs.indices.contains(index) else {
+      throw DownsampleError(
+        .usage, "there is no output \(UInt(bitPattern: index)): \(report.outputs.count) were made, from 0 on")
+    }
+    return (report.outputs[index], collected[index])
+  }
+}
