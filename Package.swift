@@ -106,6 +106,10 @@ let package = Package(
       dependencies: ["Downsample", "Codecs", "Metadata", "Raster", "CPictures", "TestPictures"],
       swiftSettings: strictSwift),
     .testTarget(
+      name: "DownsampleCTests",
+      dependencies: ["CDownsample", "CPictures", "Downsample", "DownsampleC", "TestPictures", "downsample-cli"],
+      swiftSettings: strictSwift),
+    .testTarget(
       name: "CommandLineTests", dependencies: ["CPictures", "Downsample", "Raster", "downsample-cli"],
       swiftSettings: strictSwift),
   ],
