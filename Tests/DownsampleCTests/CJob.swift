@@ -22,7 +22,8 @@ final class CJob {
     return result
   }
   func json() throws -> [String: Any] {
-    try #require(try JSONSerialization.jsonObject(with: Data(try #require(report).utf8)) as? [String: Any])
+    let text = try #require(report)
+    return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
   }
 
   @discardableResult func options(_ set: (inout dsm_options) -> Void) -> dsm_status {

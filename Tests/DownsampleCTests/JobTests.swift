@@ -73,6 +73,11 @@ private func reader(
     struct_size: MemoryLayout<dsm_reader>.size, read: read, read_at: readAt, byte_count: UInt64(count), user: held.user)
 }
 
+/// What stands before the zero byte.
+private func text(_ message: [CChar]) -> String {
+  String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
 @Suite struct JobTests {
   static let photo = Picture(CPIC_PHOTO, 301, 207)
   static let jpeg = photo.jpeg { $0.progressive = true }
@@ -91,41 +96,42 @@ private func reader(
     return try job.bytes()
   }
 
+  typealias Change = @Sendable (inout dsm_rendition) -> Void
+
   /// The command line's options, and the same here.
-  @Test(
-    arguments: [
-      ([], { _ in }),
-      (
-        ["--max", "100", "--quality", "60"],
-        {
-          $0.max_pixel_size = 100
-          $0.quality = 60
-        }
-      ),
-      (
-        ["--format", "png", "--max", "64", "--color", "p3"],
-        {
-          $0.format = Int32(DSM_FORMAT_PNG.rawValue)
-          $0.max_pixel_size = 64
-          $0.color = Int32(DSM_COLOR_P3.rawValue)
-        }
-      ),
-      (
-        [
-          "--progressive", "--chroma", "444", "--kernel", "mitchell", "--linear", "--background", "#102030", "--max",
-          "99",
-        ],
-        {
-          $0.progressive = 1
-          $0.chroma = Int32(DSM_CHROMA_444.rawValue)
-          $0.kernel = Int32(DSM_KERNEL_MITCHELL.rawValue)
-          $0.linear = 1
-          $0.background = (0x10, 0x20, 0x30, 0)
-          $0.max_pixel_size = 99
-        }
-      ),
-    ] as [([String], @Sendable (inout dsm_rendition) -> Void)])
-  func theCommandLinesBytes(arguments: [String], change: @Sendable (inout dsm_rendition) -> Void) throws {
+  static let sameOptions: [(arguments: [String], change: Change)] = [
+    ([], { _ in }),
+    (
+      ["--max", "100", "--quality", "60"],
+      {
+        $0.max_pixel_size = 100
+        $0.quality = 60
+      }
+    ),
+    (
+      ["--format", "png", "--max", "64", "--color", "p3"],
+      {
+        $0.format = Int32(DSM_FORMAT_PNG.rawValue)
+        $0.max_pixel_size = 64
+        $0.color = Int32(DSM_COLOR_P3.rawValue)
+      }
+    ),
+    (
+      "--progressive --chroma 444 --kernel mitchell --linear --background #102030 --max 99".split(separator: " ")
+        .map(String.init),
+      {
+        $0.progressive = 1
+        $0.chroma = Int32(DSM_CHROMA_444.rawValue)
+        $0.kernel = Int32(DSM_KERNEL_MITCHELL.rawValue)
+        $0.linear = 1
+        $0.background = (0x10, 0x20, 0x30, 0)
+        $0.max_pixel_size = 99
+      }
+    ),
+  ]
+
+  @Test(arguments: sameOptions)
+  func theCommandLinesBytes(arguments: [String], change: Change) throws {
     let folder = try Folder()
     for (name, bytes) in Self.files {
       try folder.put(name, bytes)
@@ -502,7 +508,7 @@ private func reader(
     var message = [CChar](repeating: 0x55, count: 200)
     func make(_ output: String, _ size: Int32 = 64) -> (dsm_status, String) {
       let status = dsm_thumbnail(folder.path("a.jpg"), folder.path(output), size, &message, message.count)
-      return (status, String(cString: message))
+      return (status, text(message))
     }
     guard dsm_peak_resident_bytes() < 100 << 20 else {
       // The tests' process may be beyond what a thumbnail may reach by then: what is left is the refusal.
@@ -525,7 +531,7 @@ private func reader(
     var message = [CChar](repeating: 0x55, count: 200)
     func make(_ output: String, _ size: Int32 = 64, room: Int = 200) -> (dsm_status, String) {
       let status = dsm_thumbnail(folder.path("é.jpg"), folder.path(output), size, &message, room)
-      return (status, String(cString: message))
+      return (status, text(message))
     }
     #expect(make("o.gif").0 == DSM_USAGE)
     #expect(make("o.gif").1.hasPrefix("the extension .gif of "))

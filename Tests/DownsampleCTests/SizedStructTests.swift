@@ -4,7 +4,7 @@ import Testing
 
 /// A struct of which the first version ended after `first`, and of which a later one may go on after `second`.
 private struct Grown: SizedStruct {
-  var struct_size = 0
+  var size = 0
   var first: Int64 = 0
   var second: Int64 = 0
 
@@ -35,8 +35,9 @@ private struct Grown: SizedStruct {
     }
     try withProgram(size: 20) { program, _ in
       // Half a field: none of it can be what the program means, but nothing beyond it is read.
-      #expect(try Grown.read(program).second & 0xFFFF_FFFF == 0x7F7F_7F7F)
-      #expect(try Grown.read(program).second >> 32 == 0)
+      let value = try Grown.read(program)
+      #expect(value.second & 0xFFFF_FFFF == 0x7F7F_7F7F)
+      #expect(value.second >> 32 == 0)
     }
   }
 
@@ -50,7 +51,7 @@ private struct Grown: SizedStruct {
 
   @Test(arguments: [(16, 16), (24, 24), (64, 24)]) func onlyWhatFitsIsWritten(size: Int, written: Int) throws {
     try withProgram(size: size) { program, memory in
-      try Grown(struct_size: 1, first: 0, second: 0).write(to: program)
+      try Grown(size: 1, first: 0, second: 0).write(to: program)
       #expect(memory.loadUnaligned(as: Int.self) == size)
       #expect(memory[8..<written].allSatisfy { $0 == 0 })
       #expect(memory[written...].allSatisfy { $0 == 0x7F })
