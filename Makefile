@@ -43,6 +43,14 @@ demo: setup ## Install what is missing, build, make sample pictures, downsample 
 	.build/release/make-samples $(SAMPLES)
 	scripts/measure --runs $(RUNS) $(SAMPLES)
 
+.PHONY: samples
+samples: setup ## Install the library into .build/stage, build and run every program of samples/ with it
+	$(MAKE) lib
+	$(MAKE) install DESTDIR= PREFIX="$(CURDIR)/.build/stage"
+	$(release) --product make-samples
+	.build/release/make-samples .build/stage-pictures --megapixels 2
+	scripts/samples .build/stage .build/stage-pictures
+
 matrix: setup ## Compare predicted and measured memory over a matrix of made pictures (docs/matrix.md; an hour)
 	$(release) --product downsample
 	$(release) --product make-matrix

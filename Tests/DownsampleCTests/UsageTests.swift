@@ -1,4 +1,5 @@
 import CDownsample
+import CPictures
 import Downsample
 import Foundation
 import TestPictures
@@ -48,28 +49,29 @@ import Testing
     #expect(dsm_job_output(job.handle, 0, nil) == DSM_USAGE)
   }
 
-  @Test(
-    arguments: [
-      ("max_pixel_size is -1; it takes 0 to 65500", { $0.max_pixel_size = -1 }),
-      ("max_pixel_size is 65501; it takes 0 to 65500", { $0.max_pixel_size = 65_501 }),
-      ("format is 4; it takes 0 to 3", { $0.format = 4 }),
-      ("format is -1; it takes 0 to 3", { $0.format = -1 }),
-      ("quality is 0; it takes 1 to 100", { $0.quality = 0 }),
-      ("quality is 2147483647; it takes 1 to 100", { $0.quality = .max }),
-      ("chroma is 3; it takes 0 to 2", { $0.chroma = 3 }),
-      ("effort is 10; it takes 1 to 9", { $0.effort = 10 }),
-      ("progressive is 2; it takes 0 to 1", { $0.progressive = 2 }),
-      ("depth is 12; it takes 0, 8 or 16", { $0.depth = 12 }),
-      ("color is 3; it takes 0 to 2", { $0.color = 3 }),
-      ("intent is 4; it takes 0 to 3", { $0.intent = 4 }),
-      ("linear is -1; it takes 0 to 1", { $0.linear = -1 }),
-      ("kernel is 6; it takes 0 to 5", { $0.kernel = 6 }),
-      ("the last byte of background is 1; it takes 0 to 0", { $0.background.3 = 1 }),
-      ("metadata is 3; it takes 0 to 2", { $0.metadata = 3 }),
-      ("strip_gps is 7; it takes 0 to 1", { $0.strip_gps = 7 }),
-      ("ignore_orientation is 2; it takes 0 to 1", { $0.ignore_orientation = 2 }),
-      ("reserved is 1; it takes 0 to 0", { $0.reserved = 1 }),
-    ] as [(String, @Sendable (inout dsm_rendition) -> Void)])
+  static let renditionOutOfRangeCases: [(message: String, change: @Sendable (inout dsm_rendition) -> Void)] = [
+    ("max_pixel_size is -1; it takes 0 to 65500", { $0.max_pixel_size = -1 }),
+    ("max_pixel_size is 65501; it takes 0 to 65500", { $0.max_pixel_size = 65_501 }),
+    ("format is 4; it takes 0 to 3", { $0.format = 4 }),
+    ("format is -1; it takes 0 to 3", { $0.format = -1 }),
+    ("quality is 0; it takes 1 to 100", { $0.quality = 0 }),
+    ("quality is 2147483647; it takes 1 to 100", { $0.quality = .max }),
+    ("chroma is 3; it takes 0 to 2", { $0.chroma = 3 }),
+    ("effort is 10; it takes 1 to 9", { $0.effort = 10 }),
+    ("progressive is 2; it takes 0 to 1", { $0.progressive = 2 }),
+    ("depth is 12; it takes 0, 8 or 16", { $0.depth = 12 }),
+    ("color is 3; it takes 0 to 2", { $0.color = 3 }),
+    ("intent is 4; it takes 0 to 3", { $0.intent = 4 }),
+    ("linear is -1; it takes 0 to 1", { $0.linear = -1 }),
+    ("kernel is 6; it takes 0 to 5", { $0.kernel = 6 }),
+    ("the last byte of background is 1; it takes 0 to 0", { $0.background.3 = 1 }),
+    ("metadata is 3; it takes 0 to 2", { $0.metadata = 3 }),
+    ("strip_gps is 7; it takes 0 to 1", { $0.strip_gps = 7 }),
+    ("ignore_orientation is 2; it takes 0 to 1", { $0.ignore_orientation = 2 }),
+    ("reserved is 1; it takes 0 to 0", { $0.reserved = 1 }),
+  ]
+
+  @Test(arguments: renditionOutOfRangeCases)
   func renditionOutOfRange(message: String, change: @Sendable (inout dsm_rendition) -> Void) {
     let job = CJob()
     var value = rendition(change)
@@ -77,15 +79,16 @@ import Testing
     #expect(job.message == message)
   }
 
-  @Test(
-    arguments: [
-      ("over_budget is 2; it takes 0 to 1", { $0.over_budget = 2 }),
-      ("salvage is 2; it takes 0 to 1", { $0.salvage = 2 }),
-      ("threads is 65; it takes 0 to 64", { $0.threads = 65 }),
-      ("threads is -1; it takes 0 to 64", { $0.threads = -1 }),
-      ("reserved is 3; it takes 0 to 0", { $0.reserved = 3 }),
-      ("deadline_ms is -1; it takes 0 or more", { $0.deadline_ms = -1 }),
-    ] as [(String, @Sendable (inout dsm_options) -> Void)])
+  static let optionsOutOfRangeCases: [(message: String, change: @Sendable (inout dsm_options) -> Void)] = [
+    ("over_budget is 2; it takes 0 to 1", { $0.over_budget = 2 }),
+    ("salvage is 2; it takes 0 to 1", { $0.salvage = 2 }),
+    ("threads is 65; it takes 0 to 64", { $0.threads = 65 }),
+    ("threads is -1; it takes 0 to 64", { $0.threads = -1 }),
+    ("reserved is 3; it takes 0 to 0", { $0.reserved = 3 }),
+    ("deadline_ms is -1; it takes 0 or more", { $0.deadline_ms = -1 }),
+  ]
+
+  @Test(arguments: optionsOutOfRangeCases)
   func optionsOutOfRange(message: String, change: @Sendable (inout dsm_options) -> Void) {
     let job = CJob()
     #expect(job.options(change) == DSM_USAGE)
