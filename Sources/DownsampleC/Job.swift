@@ -1,12 +1,6 @@
 import CDownsample
 import Downsample
 
-#if canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
-
 /// What a `dsm_job` stands for.
 final class Job {
   enum Input {
@@ -52,17 +46,18 @@ final class Job {
     outputs.append((rendition, target))
   }
 
-  func probe() throws(DownsampleError) -> (header: ImageHeader, byteCount: Int?) {
-    let header = try Downsampler.probe(try source(Turns()), memory: options.memory)
-    return (header, inputByteCount)
+  func probe() throws(DownsampleError) -> ImageHeader {
+    try Downsampler.probe(try source(Turns()), memory: options.memory)
   }
 
-  func plan() throws(DownsampleError) -> (header: ImageHeader, byteCount: Int?, plan: Plan) {
+  func plan() throws(DownsampleError) -> Plan {
     try forget { () throws(DownsampleError) in
+      let turns = Turns()
       let renditions = outputs.isEmpty ? [Rendition()] : outputs.map(\.rendition)
-      let (header, plan) = try Downsampler.plan(try source(Turns()), request: options.request(renditions))
+      let (header, plan) = try Downsampler.plan(
+        try source(turns), request: options.request(renditions), to: destinations(collectors, turns))
       outcome = .planned(header, plan)
-      return (header, inputByteCount, plan)
+      return plan
     }
   }
 
@@ -79,14 +74,9 @@ final class Job {
     defer { canceller.end() }
     try forget { () throws(DownsampleError) in
       guard !outputs.isEmpty else { throw DownsampleError(.usage, "the job has no output") }
-      let collected = outputs.map { output in
-        if case .bytes = output.target { EncodedBytes() } else { nil as EncodedBytes? }
-      }
-      let destinations = zip(outputs, collected).map { output, collector in
-        Self.destination(output.target, collector, turns)
-      }
+      let collected = collectors
       let report = try Downsampler.run(
-        try source(turns), request: options.request(outputs.map(\.rendition)), to: destinations,
+        try source(turns), request: options.request(outputs.map(\.rendition)), to: destinations(collected, turns),
         cancellation: cancellation, progress: progress(turns))
       outcome = .made(report, collected: collected)
     }
@@ -115,13 +105,22 @@ final class Job {
     }
   }
 
-  private static func destination(_ target: Target, _ collector: EncodedBytes?, _ turns: Turns) -> ImageDestination {
-    switch target {
-    case .path(let path, let replacesExisting): .path(path, replacesExisting: replacesExisting)
-    case .descriptor(let descriptor): .descriptor(descriptor)
-    case .bytes: .bytes(collector ?? EncodedBytes())
-    case .writer(let writer): writer.destination(turns)
-    case .rows(let callbacks): .rows(CallbackSink(callbacks, turns))
+  /// For the outputs that are kept in memory.
+  private var collectors: [EncodedBytes?] {
+    outputs.map { output in
+      if case .bytes = output.target { EncodedBytes() } else { nil }
+    }
+  }
+
+  private func destinations(_ collectors: [EncodedBytes?], _ turns: Turns) -> [ImageDestination] {
+    zip(outputs, collectors).map { output, collector in
+      switch output.target {
+      case .path(let path, let replacesExisting): .path(path, replacesExisting: replacesExisting)
+      case .descriptor(let descriptor): .descriptor(descriptor)
+      case .bytes: .bytes(collector ?? EncodedBytes())
+      case .writer(let writer): writer.destination(turns)
+      case .rows(let callbacks): .rows(CallbackSink(callbacks, turns))
+      }
     }
   }
 
@@ -133,29 +132,14 @@ final class Job {
     }
   }
 
-  /// Of the input, where it is known without reading it.
-  private var inputByteCount: Int? {
-    var status = stat()
-    switch input {
-    case .path(let path):
-      // The bytes of a C string: no zero byte is among them.
-      let name = path.bytes.map { CChar(bitPattern: $0) } + [0]
-      return stat(name, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
-    case .descriptor(let descriptor):
-      return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
-    case .bytes(let bytes): return bytes.count
-    case .reader(let reader): return reader.byteCount
-    case nil: return nil
-    }
+  /// Nil for what is no path.
+  private var inputName: String? {
+    if case .path(let path) = input { path.description } else { nil }
   }
 
-  private var inputName: String {
-    if case .path(let path) = input { path.description } else { "-" }
-  }
-
-  private var outputNames: [String] {
+  private var outputNames: [String?] {
     outputs.map { output in
-      if case .path(let path, _) = output.target { path.description } else { "-" }
+      if case .path(let path, _) = output.target { path.description } else { nil }
     }
   }
 

@@ -135,7 +135,7 @@ public func dsm_job_add_rows(
 // MARK: Work
 
 extension dsm_header {
-  fileprivate init(_ header: ImageHeader, byteCount: Int?) {
+  fileprivate init(_ header: ImageHeader) {
     self.init()
     withUnsafeMutableBytes(of: &kind) { field in
       // The last byte stays zero.
@@ -148,7 +148,7 @@ extension dsm_header {
     orientation = Int32(header.orientation.rawValue)
     depth = Int32(header.depth)
     has_alpha = header.hasAlpha ? 1 : 0
-    byte_count = UInt64(byteCount ?? 0)
+    byte_count = UInt64(clamping: header.fileByteCount ?? 0)
   }
 }
 
@@ -168,8 +168,7 @@ extension dsm_plan {
 public func dsm_job_probe(_ job: OpaquePointer?, _ header: UnsafeMutablePointer<dsm_header>?) -> dsm_status {
   Job.call(job) { job throws(DownsampleError) in
     _ = try dsm_header.read(header)
-    let (found, byteCount) = try job.probe()
-    try dsm_header(found, byteCount: byteCount).write(to: header)
+    try dsm_header(try job.probe()).write(to: header)
   }
 }
 
@@ -177,7 +176,7 @@ public func dsm_job_probe(_ job: OpaquePointer?, _ header: UnsafeMutablePointer<
 public func dsm_job_plan(_ job: OpaquePointer?, _ plan: UnsafeMutablePointer<dsm_plan>?) -> dsm_status {
   Job.call(job) { job throws(DownsampleError) in
     _ = try dsm_plan.read(plan)
-    try dsm_plan(try job.plan().plan).write(to: plan)
+    try dsm_plan(try job.plan()).write(to: plan)
   }
 }
 
@@ -220,7 +219,8 @@ public func dsm_job_output(
     fields.width = Int32(clamping: made.size.width)
     fields.height = Int32(clamping: made.size.height)
     fields.byte_count = UInt64(made.byteCount)
-    fields.bytes = collected?.pointer
+    // They stay where they are once the work is done, as long as the job keeps their collector.
+    fields.bytes = collected?.withUnsafeBytes { $0.baseAddress }
     try fields.write(to: output)
   }
 }

@@ -383,7 +383,7 @@ void dsm_job_cancel(dsm_job *job);
 /* What went wrong in the job's last call that returned a status, one sentence without a final stop; empty after DSM_OK. */
 const char *dsm_job_message(const dsm_job *job);
 /* After dsm_job_run or dsm_job_plan: the report, the plan or the error as a line of JSON, as the command line prints it with
-   --json, with "-" for what is no path; null before. */
+   --json, with null for the names of what is no path; null before. */
 const char *dsm_job_report(dsm_job *job);
 /* Warnings of the last run or plan: what was left out, or found odd. Null past the last one. */
 const char *dsm_job_warning(dsm_job *job, size_t index);

@@ -20,7 +20,7 @@ do {
 
   let report = try await Downsampler.run(
     .path(Path(name)), request: request, to: [.path(Path("\(name)-2048.jpg")), .bytes(preview)],
-    cancellation: nil, progress: { print("\($0.completedRows) of \($0.totalRows) rows") })
+    progress: { print("\($0.completedRows) of \($0.totalRows) rows") })
   for output in report.outputs { print("\(output.size): \(output.byteCount) bytes") }
   for warning in report.warnings { print("warning: \(warning)") }
   print("a preview of \(preview.count) bytes in memory; peak \(ByteCount.describe(report.peakResidentBytes))")
