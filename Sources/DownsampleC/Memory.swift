@@ -4,6 +4,14 @@
 import CDownsample
 import Downsample
 
+extension Int {
+  /// More than any machine has, and little enough that sums with it do not overflow.
+  private static var mostMemory: UInt64 { 1 << 60 }
+
+  /// A number of bytes that a program gives; above an exabyte they are all the same.
+  init(bytes: UInt64) { self = Int(Swift.min(bytes, Self.mostMemory)) }
+}
+
 extension Ledger {
   /// What a handle stands for.
   static func of(_ handle: OpaquePointer) -> Ledger {
@@ -13,7 +21,7 @@ extension Ledger {
 
 @c @implementation
 public func dsm_ledger_create(_ capacity: UInt64) -> OpaquePointer! {
-  OpaquePointer(Unmanaged.passRetained(Ledger(capacity: Int(clamping: capacity))).toOpaque())
+  OpaquePointer(Unmanaged.passRetained(Ledger(capacity: Int(bytes: capacity))).toOpaque())
 }
 
 @c @implementation

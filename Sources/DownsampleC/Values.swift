@@ -105,7 +105,7 @@ struct Options {
     switch fields.memory {
     case 0: break
     case .max: ceiling = nil
-    default: ceiling = Int(clamping: fields.memory)
+    default: ceiling = Int(bytes: fields.memory)
     }
     ledger = fields.ledger.map(Ledger.of)
     overBudget = try Values.choice("over_budget", fields.over_budget, [nil, .shrink])

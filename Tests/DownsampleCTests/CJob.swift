@@ -64,9 +64,18 @@ func rendition(_ set: (inout dsm_rendition) -> Void = { _ in }) -> dsm_rendition
   return value
 }
 
-/// Bytes that stay where they are, for the time of a job.
-final class Held: @unchecked Sendable {
+/// What jobs have pointers to, which Swift does not see: kept until the tests end.
+class Kept {
+  init() { _ = Unmanaged.passRetained(self) }
+
+  /// For callbacks.
+  final var user: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+}
+
+/// Bytes that stay where they are.
+final class Held: Kept, @unchecked Sendable {
   let memory: UnsafeMutableRawBufferPointer
+  let count: Int
 
   init(_ bytes: [UInt8]) {
     memory = .allocate(byteCount: max(1, bytes.count), alignment: 16)
@@ -74,17 +83,12 @@ final class Held: @unchecked Sendable {
     count = bytes.count
   }
 
-  deinit { memory.deallocate() }
-
-  let count: Int
   /// Where the next read begins.
   var position = 0
   /// What read callbacks do wrong, and on which call.
   var fault: (call: Int, result: Int)?
   var calls = 0
 
-  /// For callbacks: not retained.
-  var user: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
   static func of(_ user: UnsafeMutableRawPointer?) -> Held { Unmanaged.fromOpaque(user!).takeUnretainedValue() }
 
   func read(_ buffer: UnsafeMutableRawPointer?, _ size: Int, at offset: Int) -> Int {

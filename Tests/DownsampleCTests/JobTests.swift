@@ -5,7 +5,7 @@ import TestPictures
 import Testing
 
 /// Gathers what callbacks are given.
-private final class Gathered: @unchecked Sendable {
+private final class Gathered: Kept, @unchecked Sendable {
   var bytes: [UInt8] = []
   var rows: [Int32] = []
   var pixels = dsm_pixels()
@@ -17,7 +17,6 @@ private final class Gathered: @unchecked Sendable {
   var calls = 0
   var memory: (bytes: UnsafeMutableRawBufferPointer, size: Int, stride: Int)?
 
-  var user: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
   static func of(_ user: UnsafeMutableRawPointer?) -> Gathered { Unmanaged.fromOpaque(user!).takeUnretainedValue() }
 
   /// What a callback returns.
