@@ -1,17 +1,18 @@
 // What a share extension does, under the memory that it may hold: files of kinds that nobody knows beforehand come in, each is
 // planned, the gate says no to what would be too much, the others are made and handed over.
 //
-//     swift run -c release inbox FOLDER
+//     swift run -c release inbox FOLDER [LIMIT]
 //
-// prints a line for each file. Hidden files are let be.
+// prints a line for each file. LIMIT is such as 64MB; 120MB unless given. Hidden files are let be.
 
 import Downsample
 import Glibc
 
-guard CommandLine.arguments.count == 2, let folder = opendir(CommandLine.arguments[1]) else {
-  fatalError("usage: inbox FOLDER")
-}
-let path = Path(CommandLine.arguments[1])
+let arguments = CommandLine.arguments
+guard (2...3).contains(arguments.count), let folder = opendir(arguments[1]),
+  let ceiling = ByteCount.parse(arguments.count == 3 ? arguments[2] : "120MB")
+else { fatalError("usage: inbox FOLDER [LIMIT]") }
+let path = Path(arguments[1])
 var names: [Path] = []
 while let entry = readdir(folder) {
   let name = withUnsafePointer(to: &entry.pointee.d_name) {
@@ -22,18 +23,17 @@ while let entry = readdir(folder) {
 closedir(folder)
 
 Allocator.configure()
-let limit = MemoryBudget(ceiling: 120 * ByteCount.megabyte)
-let request = Request(maxPixelSize: 2048, memory: limit)
+let request = Request(maxPixelSize: 2048, memory: MemoryBudget(ceiling: ceiling))
 
 for name in names.sorted(by: { $0.description < $1.description }) {
   let source = ImageSource.path(path.appending(name))
+  let picture = EncodedBytes()
   do throws(DownsampleError) {
-    let (header, plan) = try Downsampler.plan(source, request: request)
+    let (header, plan) = try Downsampler.plan(source, request: request, to: [.bytes(picture)])
     guard plan.fits else {
       print("\(name): \(header.kind) of \(header.size): no: \(plan.verdict)")
       continue
     }
-    let picture = EncodedBytes()
     let report = try Downsampler.run(source, request: request, to: .bytes(picture))
     handOver(picture)
     print("\(name): \(header.kind) of \(header.size): \(report.output.size) in \(picture.count) bytes")
@@ -41,7 +41,7 @@ for name in names.sorted(by: { $0.description < $1.description }) {
     print("\(name): no: \(error.message)")
   }
 }
-print("peak \(ByteCount.describe(Footprint.peakResidentBytes)) of \(ByteCount.describe(limit.ceiling))")
+print("peak \(ByteCount.describe(Footprint.peakResidentBytes)) of \(ByteCount.describe(ceiling))")
 
 /// Where an extension would pass the picture on; here its beginning is looked at.
 func handOver(_ picture: EncodedBytes) {

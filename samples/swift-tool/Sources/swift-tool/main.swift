@@ -1,4 +1,5 @@
-// Two pictures out of one decode, one as a file and one in memory, on a task that can be cancelled.
+// Two pictures out of one decode, one as a file and one in memory, without blocking Swift's concurrency: cancelling the task
+// ends the work.
 //
 //     swift run -c release swift-tool photo.heic
 //
@@ -6,24 +7,29 @@
 
 import Downsample
 
-guard CommandLine.arguments.count == 2 else { fatalError("usage: swift-tool PICTURE") }
-let name = CommandLine.arguments[1]
+func makePictures(of name: String) async throws(DownsampleError) {
+  let request = Request(renditions: [Rendition(maxPixelSize: 2048), Rendition(maxPixelSize: 256, quality: 75)])
+  let preview = EncodedBytes()
+  let destinations: [ImageDestination] = [.path(Path("\(name)-2048.jpg")), .bytes(preview)]
+  let source = ImageSource.path(Path(name))
 
-// Early: what is freed goes back to the system from then on, and predictions of the peak hold.
-Allocator.configure()
-
-let request = Request(renditions: [Rendition(maxPixelSize: 2048), Rendition(maxPixelSize: 256, quality: 75)])
-let preview = EncodedBytes()
-do {
-  let (header, plan) = try Downsampler.plan(.path(Path(name)), request: request)
+  let (header, plan) = try Downsampler.plan(source, request: request, to: destinations)
   print("\(header.kind) of \(header.size): \(plan.verdict)")
+  guard plan.fits else { return }
 
-  let report = try await Downsampler.run(
-    .path(Path(name)), request: request, to: [.path(Path("\(name)-2048.jpg")), .bytes(preview)],
-    progress: { print("\($0.completedRows) of \($0.totalRows) rows") })
+  let report = try await Downsampler.run(source, request: request, to: destinations) { progress in
+    print("\(Int(progress.fractionCompleted * 100))%")
+  }
   for output in report.outputs { print("\(output.size): \(output.byteCount) bytes") }
   for warning in report.warnings { print("warning: \(warning)") }
   print("a preview of \(preview.count) bytes in memory; peak \(ByteCount.describe(report.peakResidentBytes))")
+}
+
+guard CommandLine.arguments.count == 2 else { fatalError("usage: swift-tool PICTURE") }
+// Early: what is freed goes back to the system from then on, and predictions of the peak hold.
+Allocator.configure()
+do {
+  try await makePictures(of: CommandLine.arguments[1])
 } catch {
-  fatalError("\(name): \(error.code.name): \(error.message)")
+  fatalError("\(CommandLine.arguments[1]): \(error.code.name): \(error.message)")
 }
