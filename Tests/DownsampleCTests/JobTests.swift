@@ -144,7 +144,7 @@ private func text(_ message: [CChar]) -> String {
     for (name, bytes) in Self.files {
       let expected = try made(bytes) { $0.max_pixel_size = 120 }
       try folder.put(name, bytes)
-      for source in 0..<5 {
+      for source in 0..<6 {
         let held = Held(bytes)
         let gathered = Gathered()
         let job = CJob()
@@ -156,8 +156,9 @@ private func text(_ message: [CChar]) -> String {
           input = open(folder.path(name), O_RDONLY)
           #expect(dsm_job_set_input_descriptor(job.handle, input) == DSM_OK)
         case 2: #expect(dsm_job_set_input_bytes(job.handle, held.memory.baseAddress, held.count) == DSM_OK)
-        case 3:
-          var callbacks = reader(read: readNext, held)
+        case 3, 4:
+          // In order, with the number of bytes known and not.
+          var callbacks = reader(read: readNext, count: source == 3 ? 0 : held.count, held)
           #expect(dsm_job_set_input_reader(job.handle, &callbacks) == DSM_OK)
         default:
           var callbacks = reader(readAt: readAt, count: held.count, held)

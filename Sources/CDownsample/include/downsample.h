@@ -317,13 +317,13 @@ dsm_status dsm_job_set_input_reader(dsm_job *job, const dsm_reader *reader);
 
 /* A file, which appears whole or not at all. flags: 0 or DSM_NO_CLOBBER. */
 dsm_status dsm_job_add_path(dsm_job *job, const dsm_rendition *rendition, const char *path, uint32_t flags);
-/* It stays open. */
+/* It stays open. A pipe that nobody reads raises SIGPIPE, unless the program ignores that: then it is DSM_INPUT_OUTPUT. */
 dsm_status dsm_job_add_descriptor(dsm_job *job, const dsm_rendition *rendition, int descriptor);
 /* Kept in memory: dsm_job_output gives them. */
 dsm_status dsm_job_add_bytes(dsm_job *job, const dsm_rendition *rendition);
 dsm_status dsm_job_add_writer(dsm_job *job, const dsm_rendition *rendition, dsm_write_fn write, void *user);
 /* Pixels as they come instead of a file; the rendition's format, quality, chroma, effort, progressive, depth and metadata do
-   not matter. */
+   not matter, but have to be in their ranges. */
 dsm_status dsm_job_add_rows(dsm_job *job, const dsm_rendition *rendition, dsm_pixel_format format,
                             const dsm_row_sink *sink);
 
