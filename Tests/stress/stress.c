@@ -40,14 +40,15 @@ static const char *const mode_names[] = {"path", "bytes", "callbacks", "rows", "
 
 typedef struct {
   char *path;
-  char kind[16];
+  /* And how it is arranged, which says how long a call of a library may be: "HEIC tiled". */
+  char kind[32];
   uint64_t hash;
   /* Nanoseconds of one run. */
   int64_t duration;
 } picture;
 
 typedef struct {
-  char name[16];
+  char name[32];
   int64_t *latencies;
   size_t count;
   size_t finished;
@@ -454,6 +455,21 @@ static int run_program(const picture *item, uint64_t *hash) {
   return WEXITSTATUS(status);
 }
 
+/* The kind, and from the plan's JSON the arrangement. */
+static void name_kind(picture *item) {
+  dsm_job *job = dsm_job_create();
+  dsm_header header = DSM_HEADER_INIT;
+  dsm_plan plan = DSM_PLAN_INIT;
+  dsm_job_set_input_path(job, item->path);
+  if (dsm_job_probe(job, &header) == DSM_OK && dsm_job_plan(job, &plan) == DSM_OK) {
+    const char *key = "\"arrangement\":\"";
+    const char *found = strstr(dsm_job_report(job), key);
+    const char *value = found ? found + strlen(key) : "";
+    snprintf(item->kind, sizeof item->kind, "%s %.*s", header.kind, (int)strcspn(value, "\""), value);
+  }
+  dsm_job_destroy(job);
+}
+
 /* What to expect of each picture; those that cannot be made are left out. */
 static void prepare(void) {
   size_t kept = 0;
@@ -479,11 +495,7 @@ static void prepare(void) {
       free(item->path);
       continue;
     }
-    dsm_job *job = dsm_job_create();
-    dsm_header header = DSM_HEADER_INIT;
-    dsm_job_set_input_path(job, item->path);
-    if (dsm_job_probe(job, &header) == DSM_OK) memcpy(item->kind, header.kind, sizeof item->kind);
-    dsm_job_destroy(job);
+    name_kind(item);
     pictures[kept++] = *item;
   }
   picture_count = kept;
