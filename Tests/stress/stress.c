@@ -52,6 +52,9 @@ typedef struct {
   int64_t *latencies;
   size_t count;
   size_t finished;
+  /* The picture that went on longest. */
+  const picture *slowest;
+  int64_t most;
 } kind_times;
 
 static struct {
@@ -252,6 +255,10 @@ static void note(const picture *item, int64_t latency) {
       kinds[index].finished++;
     } else {
       kinds[index].latencies[kinds[index].count++] = latency;
+      if (latency >= kinds[index].most) {
+        kinds[index].most = latency;
+        kinds[index].slowest = item;
+      }
     }
   }
   pthread_mutex_unlock(&kinds_mutex);
@@ -270,9 +277,9 @@ static void tell_latencies(void) {
       continue;
     }
     qsort(kind->latencies, kind->count, sizeof *kind->latencies, compare_times);
-    printf("%s: %zu cancelled, %zu done before; from cancel to the end: median %.2f ms, 99%% %.2f ms, most %.2f ms\n",
+    printf("%s: %zu cancelled, %zu done before; from cancel to the end: median %.2f ms, 99%% %.2f ms, most %.2f ms (%s)\n",
            kind->name, kind->count, kind->finished, (double)kind->latencies[kind->count / 2] / 1e6,
-           (double)kind->latencies[(kind->count - 1) * 99 / 100] / 1e6, (double)kind->latencies[kind->count - 1] / 1e6);
+           (double)kind->latencies[(kind->count - 1) * 99 / 100] / 1e6, (double)kind->most / 1e6, kind->slowest->path);
   }
 }
 
