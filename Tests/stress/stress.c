@@ -277,7 +277,7 @@ static void tell_latencies(void) {
       continue;
     }
     qsort(kind->latencies, kind->count, sizeof *kind->latencies, compare_times);
-    printf("%s: %zu cancelled, %zu done before; from cancel to the end: median %.2f ms, 99%% %.2f ms, most %.2f ms (%s)\n",
+    printf("%s: %zu cancelled, %zu done before; then median %.2f ms, 99%% %.2f ms, most %.2f ms, of %s\n",
            kind->name, kind->count, kind->finished, (double)kind->latencies[kind->count / 2] / 1e6,
            (double)kind->latencies[(kind->count - 1) * 99 / 100] / 1e6, (double)kind->most / 1e6, kind->slowest->path);
   }
