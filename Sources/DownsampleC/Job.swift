@@ -16,6 +16,10 @@ final class Job {
     case bytes
     case writer(Writer)
     case rows(RowCallbacks)
+
+    var path: Path? {
+      if case .path(let path, _) = self { path } else { nil }
+    }
   }
 
   /// What became of the last run or plan.
@@ -35,6 +39,8 @@ final class Job {
 
   var message = CText("")
   private var outcome = Outcome.none
+  /// The names of what that was made of and into; nil for what is no path.
+  private var names: (input: Path?, outputs: [Path?]) = (nil, [])
   /// Made when it is first asked for.
   private var madeReport: CText?
   private var madeWarnings: [CText]?
@@ -87,6 +93,7 @@ final class Job {
     outcome = .none
     madeReport = nil
     madeWarnings = nil
+    names = (inputPath, outputs.map(\.target.path))
     do throws(DownsampleError) {
       return try body()
     } catch {
@@ -132,23 +139,19 @@ final class Job {
     }
   }
 
-  /// Nil for what is no path.
-  private var inputName: String? {
-    if case .path(let path) = input { path.description } else { nil }
-  }
-
-  private var outputNames: [String?] {
-    outputs.map { output in
-      if case .path(let path, _) = output.target { path.description } else { nil }
-    }
+  private var inputPath: Path? {
+    if case .path(let path) = input { path } else { nil }
   }
 
   /// Nil before a run or a plan.
   var report: CText? {
     if let madeReport { return madeReport }
+    let inputName = names.input?.description
     switch outcome {
     case .none: return nil
-    case .made(let report, _): madeReport = CText(report.json(inputName: inputName, outputNames: outputNames))
+    case .made(let report, _):
+      madeReport = CText(
+        report.json(inputName: inputName, outputNames: names.outputs.map { $0?.description }))
     case .planned(let header, let plan): madeReport = CText(plan.json(inputName: inputName, header: header))
     case .failed(let error): madeReport = CText(errorJSON(error, inputName: inputName))
     }

@@ -243,10 +243,12 @@ private func text(_ message: [CChar]) -> String {
     dsm_job_add_path(job.handle, nil, folder.path("out.jpg"), 0)
     #expect(job.run() == DSM_OK, "\(job.message)")
     #expect(!job.warnings.isEmpty && job.warnings.allSatisfy { !$0.isEmpty })
+    dsm_job_set_input_path(job.handle, "other")
     let json = try job.json()
     #expect(json["warnings"] as? [String] == job.warnings)
     #expect((json["input"] as? [String: Any])?["file"] as? String == folder.path("cut.jpg"))
-    // Asked for twice it is the same text.
+    // It tells of the run, whatever is set since; asked for twice it is the same text.
+    dsm_job_set_input_path(job.handle, folder.path("cut.jpg"))
     #expect(dsm_job_report(job.handle) == dsm_job_report(job.handle))
     job.options { $0.salvage = 0 }
     #expect(job.run() == DSM_DAMAGED_DATA)
