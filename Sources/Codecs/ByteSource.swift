@@ -5,6 +5,10 @@ public protocol ByteSource: AnyObject {
   /// The number of bytes, where it is known beforehand: files and memory, not pipes.
   var byteCount: Int? { get }
 
+  /// Whether `read(into:at:)` is possible now. Where the number of bytes is known it is, as a rule; a caller's function may know
+  /// how many bytes it gives, and give them in order only.
+  var isSeekable: Bool { get }
+
   /// Copies the next bytes into `buffer` without moving on, `mostPeeked` at most, and gives their number: less than was
   /// asked for only where the source ends. What tells one kind of picture from another is in them.
   func peek(into buffer: UnsafeMutableRawBufferPointer) throws(DownsampleError) -> Int
@@ -27,6 +31,8 @@ public protocol ByteSource: AnyObject {
 }
 
 extension ByteSource {
+  public var isSeekable: Bool { byteCount != nil }
+
   public var temporaryBytesInMemory: Int { 0 }
 
   /// The bytes that `peek(into:)` can show.

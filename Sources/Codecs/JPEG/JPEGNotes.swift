@@ -44,7 +44,7 @@ enum JPEGNotes {
 
   /// What a second picture says of itself, where it can be looked at without reading all before it.
   private static func gainMapAhead(_ file: cjpeg_header, _ source: ByteSource) -> String? {
-    guard source.byteCount != nil else { return nil }
+    guard source.isSeekable else { return nil }
     var beginning = [UInt8](repeating: 0, count: 4096)
     // What cannot be read will be missed where it is needed.
     let count = beginning.withUnsafeMutableBytes { try? source.read(into: $0, at: file.second_picture_offset) }

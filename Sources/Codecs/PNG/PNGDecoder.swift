@@ -57,7 +57,8 @@ final class PNGDecoder: ImageDecoder {
   private static func readTail(
     of bridge: SourceBridge, _ reader: OpaquePointer, _ file: cpng_header, _ options: ReadingOptions
   ) {
-    guard let byteCount = bridge.source.byteCount, !file.has_exif || options.keepsMetadata else { return }
+    guard bridge.source.isSeekable, let byteCount = bridge.source.byteCount, !file.has_exif || options.keepsMetadata
+    else { return }
     let types = options.keepsMetadata ? ["eXIf", "iTXt", "tEXt", "zTXt"] : ["eXIf"]
     let count = min(byteCount, tailBytes)
     guard mayHold(types.map { Array($0.utf8) }, bridge, byteCount - count..<byteCount) else { return }
