@@ -8,6 +8,7 @@ public struct Rendition: Sendable {
   /// The longest side of the output in pixels, 1 to 65,500. A smaller picture keeps its size and is encoded again. Nil: by
   /// what memory there is, see `automaticSize`.
   public var maxPixelSize: Int?
+  /// What the file is. `ImageType` tells it from names and media types.
   public var format: OutputFormat
   /// Quality on libjpeg's scale, 1 to 100, of JPEG, HEIC and AVIF.
   public var quality: Int
@@ -20,14 +21,17 @@ public struct Rendition: Sendable {
   public var isProgressive: Bool
   /// Nil: as deep as the input, where the format holds that.
   public var depth: SampleDepth?
+  /// The colour space of the output.
   public var color: OutputColor
   /// How colours are converted, where they are.
   public var intent: RenderingIntent
   /// Samples are averaged as light, not as they are coded.
   public var isLinear: Bool
+  /// How samples are weighted when they are averaged.
   public var kernel: ResamplingKernel
   /// What lies under alpha in a format without it.
   public var background: BackgroundColor
+  /// What goes into the file beside colour. Nothing by default: no positions, no old thumbnails.
   public var metadata: MetadataChoice
   /// Positions are taken out of the metadata that are kept.
   public var stripsGPS: Bool
@@ -37,6 +41,7 @@ public struct Rendition: Sendable {
   /// `isProgressive`, depth and metadata do not matter. Nil: a file.
   public var pixelFormat: PixelFormat?
 
+  /// All have defaults: a JPEG of quality 85 whose longest side is 2048 pixels at most.
   public init(
     maxPixelSize: Int? = 2048, format: OutputFormat = .jpeg, quality: Int = 85,
     chroma: ChromaSubsampling = .quarter, effort: Int = Rendition.defaultEffort, isProgressive: Bool = false,

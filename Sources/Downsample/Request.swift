@@ -24,6 +24,7 @@ public struct Request: Sendable {
   /// Where the plan's bytes are reserved before decoding begins, shared by all that is made at once; it is waited for. Nil:
   /// this picture is alone, and only the budget counts.
   public var ledger: Ledger?
+  /// What is done when no plan fits.
   public var overBudget: OverBudget
   /// How long all may take, waiting included; nil for any time. Checked between rows, tiles and calls of the libraries: one
   /// such call, the decoding of an undivided HEIC at most, may still be finished.

@@ -22,6 +22,7 @@ public typealias PixelFormat = Codecs.PixelFormat
 public typealias PixelLayout = Codecs.PixelLayout
 public typealias PixelMemory = Codecs.PixelMemory
 public typealias PixelSink = Codecs.PixelSink
+public typealias PixelRect = Raster.PixelRect
 public typealias PixelSize = Raster.PixelSize
 public typealias RenderingIntent = Raster.RenderingIntent
 public typealias ResamplingKernel = Raster.ResamplingKernel

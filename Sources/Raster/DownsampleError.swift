@@ -40,6 +40,7 @@ public struct DownsampleError: Error, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Who must act.
   public let code: Code
   /// One sentence without a final full stop and without the name of the file.
   public let message: String

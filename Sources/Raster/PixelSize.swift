@@ -34,11 +34,16 @@ public struct PixelSize: Sendable, Equatable, CustomStringConvertible {
 
 /// Whole pixels cut out of a picture.
 public struct PixelRect: Sendable, Equatable {
+  /// From the left, in pixels.
   public var x: Int
+  /// From the top, in pixels.
   public var y: Int
+  /// In pixels.
   public var width: Int
+  /// In pixels.
   public var height: Int
 
+  /// All in pixels.
   public init(x: Int, y: Int, width: Int, height: Int) {
     self.x = x
     self.y = y
@@ -46,6 +51,7 @@ public struct PixelRect: Sendable, Equatable {
     self.height = height
   }
 
+  /// Width and height.
   public var size: PixelSize { PixelSize(width: width, height: height) }
 }
 

@@ -160,9 +160,9 @@ import Testing
         for: MemorySource(sink.bytes), options: ReadingOptions(keepsMetadata: true))
       #expect(try decoder.takeMetadata() == .init(exif: tiff, xmp: Array("<x:xmpmeta/>".utf8)))
       let plain = CodecRegistry.encoderMemory(
-        for: format, layout: layout, settings: EncoderSettings(quality: 60, iccProfile: [])
+        for: .file(format), layout: layout, settings: EncoderSettings(quality: 60, iccProfile: [])
       ).totalBytes
-      let named = CodecRegistry.encoderMemory(for: format, layout: layout, settings: settings).totalBytes
+      let named = CodecRegistry.encoderMemory(for: .file(format), layout: layout, settings: settings).totalBytes
       #expect(named >= plain + 3 * tiff.count)
     }
   }

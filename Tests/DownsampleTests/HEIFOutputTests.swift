@@ -140,7 +140,7 @@ let heifFormats: [OutputFormat] = [.heic, .avif]
   @Test func moreQualityEffortAndSizeAreNeverLessMemory() {
     func bytes(_ format: OutputFormat, _ side: Int, _ quality: Int, _ effort: Int) -> Int {
       CodecRegistry.encoderMemory(
-        for: format,
+        for: .file(format),
         layout: EncodedLayout(
           size: PixelSize(width: side, height: side), color: .rgb, hasAlpha: true, sampleType: .uint8),
         settings: EncoderSettings(quality: quality, iccProfile: [], effort: effort)

@@ -63,7 +63,7 @@ import Testing
     #expect(
       json["tile_width"] as? Int == 64 && json["tile_height"] as? Int == 64 && json["arrangement"] as? String == "tiled"
     )
-    #expect(json["file_bytes"] is NSNull && json["orientation"] as? Int == 3)
+    #expect(json["file_bytes"] as? Int == bytes.count && json["orientation"] as? Int == 3)
     let color = try #require(json["coded_color"] as? [String: Any])
     #expect(color["primaries"] as? Int == 1 && color["transfer"] as? Int == 13 && color["matrix"] as? Int == 6)
     #expect(color["full_range"] as? Bool == true)

@@ -60,7 +60,7 @@ import Testing
       for type in try representations.registeredTypes {
         let made = try representations.loadDataRepresentation(for: type)
         #expect(ImageType(contentOf: made) == type)
-        #expect(try Downsampler.probe(.bytes(made)).size.longEdge == 32, "\(type)")
+        #expect(try Downsampler.probe(.bytes(made), memory: .ample).size.longEdge == 32, "\(type)")
       }
       let image = try representations.loadDataRepresentation(forTypeIdentifier: "public.image")
       #expect(try ImageType(contentOf: image) == representations.sourceType)

@@ -4,6 +4,7 @@ import Raster
 public struct PixelLayout: Sendable {
   /// As displayed.
   public var size: PixelSize
+  /// As the rendition asks for.
   public var format: PixelFormat
   /// Without padding.
   public var bytesPerRow: Int
@@ -20,6 +21,7 @@ public struct PixelMemory {
   /// Bytes from row to row, `PixelLayout.bytesPerRow` at least.
   public var stride: Int
 
+  /// The memory has to hold the last row, too: stride * (height - 1) + bytesPerRow bytes at least.
   public init(bytes: UnsafeMutableRawBufferPointer, stride: Int) {
     self.bytes = bytes
     self.stride = stride

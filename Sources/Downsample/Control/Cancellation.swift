@@ -12,6 +12,7 @@ public final class Cancellation: Sendable {
   /// So often a function that was given is asked, in nanoseconds: rows come faster.
   private static let pollInterval = 10_000_000
 
+  /// Not cancelled until `cancel` is called.
   public init() { poll = nil }
 
   /// - Parameter poll: asked every 10 ms or so while work goes on, by one thread at a time, until it says true. It should be
@@ -21,6 +22,7 @@ public final class Cancellation: Sendable {
   /// Again does nothing. Work that was given this and begins later ends at once.
   public func cancel() { isSet.store(true, ordering: .releasing) }
 
+  /// Whether it was cancelled, or the function that was given has said so.
   public var isCancelled: Bool {
     if isSet.load(ordering: .acquiring) { return true }
     guard let poll else { return false }

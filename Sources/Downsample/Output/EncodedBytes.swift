@@ -39,6 +39,7 @@ public final class EncodedBytes: Sendable {
 
   private let storage = Lock(Storage())
 
+  /// Empty. It may be used again: what it held is gone when work begins that was given it.
   public init() {}
 
   deinit { clear() }

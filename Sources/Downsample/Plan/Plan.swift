@@ -16,19 +16,25 @@ public struct Plan: Sendable {
 
   /// A part of the work, and what it holds.
   public struct Stage: Sendable, Equatable {
+    /// What it is, for people: "JPEG decoder" and the like.
     public var name: String
     /// Resident bytes at most.
     public var bytes: Int
+    /// When it is held.
     public var phase: Phase
   }
 
   /// A way that was considered, in the order of considering.
   public struct Rung: Sendable, Equatable {
+    /// How the picture would be decoded, for people.
     public var strategy: String
+    /// That would work at once.
     public var threads: Int
     /// What goes to a temporary file, in bytes, as far as it can be foreseen; 0 for nothing.
     public var spilledBytes: Int
+    /// The most resident memory that the process would reach.
     public var predictedPeakBytes: Int
+    /// Whether that is within the limit.
     public var fits: Bool
   }
 
@@ -38,6 +44,7 @@ public struct Plan: Sendable {
     public var size: PixelSize
     /// Nil for pixels.
     public var format: OutputFormat?
+    /// Nil for a file.
     public var pixelFormat: PixelFormat?
     /// "jpeg", "rgba8" and the like.
     public var formatName: String { format?.rawValue ?? pixelFormat?.rawValue ?? "" }

@@ -3,7 +3,7 @@ import Raster
 
 /// Where a picture comes from. Opened when work begins, and read in blocks as the decoder asks; a file is never loaded whole.
 public struct ImageSource: Sendable {
-  private let opener: @Sendable () throws(DownsampleError) -> ByteSource
+  let opener: @Sendable () throws(DownsampleError) -> ByteSource
 
   /// A file, a FIFO or a device.
   public static func path(_ path: Path) -> ImageSource {
