@@ -79,7 +79,7 @@ import Testing
   @Test func aPipeThatBringsNothing() throws {
     var ends: [Int32] = [0, 0]
     #expect(pipe(&ends) == 0)
-    defer { ends.forEach { close($0) } }
+    defer { for end in ends { close(end) } }
     let cancellation = Cancellation()
     DispatchQueue.global().asyncAfter(deadline: .now() + 0.05) { cancellation.cancel() }
     let error = #expect(throws: DownsampleError.self) {
