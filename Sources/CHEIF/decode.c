@@ -594,6 +594,7 @@ cheif_status cheif_settle(cheif_reader *reader, int threads, cheif_error *error)
   cheif_status status = refuse_cut(reader, error);
   if (status == CHEIF_OK) status = find_threads(reader, &threads, error);
   if (status == CHEIF_OK) status = cheif_decode_undivided(reader, false, threads, error);
+  if (status == CHEIF_OK) status = cheif_check_source(reader, error);
   if (status != CHEIF_OK) reader->failure = *error;
   return status;
 }
@@ -619,6 +620,7 @@ cheif_status cheif_next_rows(cheif_reader *reader, int threads, cheif_rows *rows
   *error = reader->failure;
   if (reader->failure.status != CHEIF_OK) return reader->failure.status;
   cheif_status status = decode_rows(reader, clamp_threads(threads), rows, error);
+  if (status == CHEIF_OK) status = cheif_check_source(reader, error);
   if (status != CHEIF_OK) {
     *rows = (cheif_rows){0};
     reader->failure = *error;

@@ -94,6 +94,17 @@ static bool fills_up(const cheif_reader *reader) {
   return reader->is_opening || reader->is_finding || reader->source.salvages;
 }
 
+static bool has_failed(cheif_reader *reader) {
+  pthread_mutex_lock(&reader->source_lock);
+  bool failed = reader->read_failed;
+  pthread_mutex_unlock(&reader->source_lock);
+  return failed;
+}
+
+cheif_status cheif_check_source(cheif_reader *reader, cheif_error *error) {
+  return has_failed(reader) ? cheif_fail(error, CHEIF_READ_FAILED, "the input could not be read") : CHEIF_OK;
+}
+
 static int callback_read(void *buffer, size_t size, void *context) {
   cheif_reader *reader = context;
   if (size > INT64_MAX || !may_open(reader, (int64_t)size)) return -1;
@@ -107,7 +118,13 @@ static int callback_read(void *buffer, size_t size, void *context) {
   int64_t part = count - missing < readable ? count - missing : readable;
   bool done = part == 0 || cheif_read_exactly(reader, position, buffer, part);
   cheif_enter();
-  if (!done) return -1;
+  if (!done) {
+    if (!has_failed(reader)) return -1;
+    // libheif asserts that some of its reads succeed. It is told the failure when it has returned: cheif_check_source.
+    memset(buffer, 0, size);
+    position += count;
+    return 0;
+  }
   if (part < count - missing) {
     memset((uint8_t *)buffer + part, 0, (size_t)(count - missing - part));
     reader->is_spent = true;
@@ -125,10 +142,8 @@ static enum heif_reader_grow_status callback_wait(int64_t target, void *context)
 }
 
 cheif_status cheif_reader_fail(cheif_reader *reader, struct heif_error from, cheif_error *error) {
-  pthread_mutex_lock(&reader->source_lock);
-  bool read_failed = reader->read_failed;
-  pthread_mutex_unlock(&reader->source_lock);
-  if (read_failed) return cheif_fail(error, CHEIF_READ_FAILED, "the input could not be read");
+  cheif_status status = cheif_check_source(reader, error);
+  if (status != CHEIF_OK) return status;
   if (reader->too_much_to_open) {
     return cheif_fail(error, CHEIF_NO_MEMORY, "the file's boxes and metadata take more than %lld MB",
                       (long long)(allowed(reader, 32 << 20, 2) >> 20));
@@ -878,7 +893,8 @@ static cheif_status open_reader(cheif_reader *reader, cheif_error *error) {
   bool still = false, sequence = false;
   uint64_t meta_bytes = 0, missing_bytes = 0;
   scan_boxes(reader, &still, &sequence, &meta_bytes, &missing_bytes);
-  if (reader->read_failed) return cheif_fail(error, CHEIF_READ_FAILED, "the input could not be read");
+  cheif_status status = cheif_check_source(reader, error);
+  if (status != CHEIF_OK) return status;
   reader->header.is_sequence_file = sequence;
   if (sequence && !still) {
     return cheif_fail(error, CHEIF_UNSUPPORTED, "a HEIF image sequence without a still picture cannot be decoded");
@@ -900,7 +916,6 @@ static cheif_status open_reader(cheif_reader *reader, cheif_error *error) {
   reader->full_size = full_size > reader->header.file_bytes ? (int64_t)full_size : reader->source.size;
 
   cheif_enter();
-  cheif_status status;
   reader->callbacks = (struct heif_reader){
     .reader_api_version = 1,
     .get_position = callback_position,
@@ -964,7 +979,7 @@ cheif_reader *cheif_open(cheif_source source, cheif_error *error) {
     reader->whole_store.filling = CHEIF_FILL_GRAY;
     reader->whole_alpha_store.filling = CHEIF_FILL_OPAQUE;
   }
-  if (open_reader(reader, error) != CHEIF_OK) {
+  if (open_reader(reader, error) != CHEIF_OK || cheif_check_source(reader, error) != CHEIF_OK) {
     cheif_close(reader);
     return NULL;
   }

@@ -110,6 +110,9 @@ struct cheif_reader {
   bool stream_full_range;
 };
 
+/// CHEIF_READ_FAILED once the source has failed: what libheif was given since then is zeros, and so worth nothing.
+cheif_status cheif_check_source(cheif_reader *reader, cheif_error *error);
+
 /// The status and message of what libheif reports, or of the source when it was the source that failed.
 cheif_status cheif_reader_fail(cheif_reader *reader, struct heif_error from, cheif_error *error);
 

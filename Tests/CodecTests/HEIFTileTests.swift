@@ -38,6 +38,36 @@ private final class WatchedBytes: ByteSource {
   }
 }
 
+/// Bytes that cannot be read any more after some reads.
+private final class FailingBytes: ByteSource {
+  private let bytes: WatchedBytes
+  private let failsFrom: Int
+  private let failed = Mutex(false)
+
+  init(_ bytes: [UInt8], failsFrom: Int) {
+    self.bytes = WatchedBytes(bytes)
+    self.failsFrom = failsFrom
+  }
+
+  var byteCount: Int? { bytes.byteCount }
+  var hasFailed: Bool { failed.withLock { $0 } }
+
+  func makeSeekable() {}
+  func peek(into buffer: UnsafeMutableRawBufferPointer) -> Int { bytes.peek(into: buffer) }
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(DownsampleError) -> Int {
+    try bytes.read(into: buffer)
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DownsampleError) -> Int {
+    // One is the peek.
+    if bytes.readCount > failsFrom {
+      failed.withLock { $0 = true }
+      throw DownsampleError(.inputOutput, "no more")
+    }
+    return bytes.read(into: buffer, at: offset)
+  }
+}
+
 @Suite struct HEIFTileTests {
   /// 6 columns and 5 rows of tiles, of which the last ones are narrower and lower than the others.
   private static let tiled = Picture(CPIC_PHOTO, 363, 303).heif { $0.tile_width = 64 }
@@ -217,6 +247,33 @@ private final class WatchedBytes: ByteSource {
     isOver.withLock { $0 = true }
     let error = #expect(throws: DownsampleError.self) { while try decoder.nextBand() != nil {} }
     #expect(error?.message == "too late")
+  }
+
+  /// A source that fails at any of its reads: its error comes out, and libheif, which asserts that some of its reads succeed,
+  /// does not end the process. The large profile keeps the boxes from being read in one piece.
+  @Test(arguments: [1, 2]) func sourceThatFails(threads: Int) throws {
+    let icc = iccProfile(CPIC_ICC_SRGB, atLeast: 30_000)
+    for file in [
+      Picture(CPIC_PHOTO, 363, 303).heif(icc: icc) { $0.tile_width = 64 }, Picture(CPIC_PHOTO, 200, 100).heif(icc: icc),
+      Picture(CPIC_PHOTO, 200, 100).heifOverlay(canvas: (240, 120), left: 8, top: 4),
+    ] {
+      var reads = 0
+      while true {
+        let source = FailingBytes(file, failsFrom: reads)
+        do {
+          let decoder = try CodecRegistry.decoder(for: source)
+          _ = try decoder.begin(target: decoder.header.codedSize, threads: threads)
+          while try decoder.nextBand() != nil {}
+        } catch {
+          #expect((error as? DownsampleError)?.message == "no more", "after \(reads) reads")
+          reads += 1
+          continue
+        }
+        #expect(!source.hasFailed)
+        break
+      }
+      #expect(reads >= 2)
+    }
   }
 
   // MARK: libavcodec
