@@ -86,6 +86,15 @@ test-bench: ## Test what the benchmarks work out from their measurements (needs 
 	@if command -v python3 >/dev/null; then cd Benchmarks && python3 -B -m unittest -q tests.test_harness; \
 	else echo "no python3: the benchmarks' own tests are left out"; fi
 
+.PHONY: wheel test-python
+wheel: $(library) ## Pack the Python package with the built C library: .build/wheels/*.whl (needs Python 3)
+	scripts/build-wheel
+
+test-python: $(library) ## Test the Python package against the built C library (needs Python 3, else it is left out)
+	@if command -v python3 >/dev/null; then DOWNSAMPLE_LIBRARY="$(CURDIR)/$(library)" PYTHONPATH=bindings/python/src \
+	  python3 -B -m unittest discover -q -s bindings/python/tests; \
+	else echo "no python3: the Python package is not tested"; fi
+
 .PHONY: docs check-docs
 docs: ## Build the library's documentation with DocC (.build/docs; needs Python 3)
 	@scripts/docs
