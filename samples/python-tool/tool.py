@@ -8,14 +8,11 @@ if len(sys.argv) != 2:
     sys.exit("usage: tool.py PICTURE")
 path = sys.argv[1]
 sizes = (256, 1024, 2048)
+renditions = [downsample.Rendition(max_size=size) for size in sizes]
 try:
-    plan = downsample.plan(path)
+    plan = downsample.plan(path, renditions)
     print(f"predicted peak {plan.predicted_peak_bytes / (1 << 20):.1f} MB of {plan.limit_bytes / (1 << 20):.1f}")
-    report = downsample.thumbnails(
-        path,
-        [downsample.Rendition(max_size=size) for size in sizes],
-        [f"{path}-python-{size}.jpg" for size in sizes],
-    )
+    report = downsample.thumbnails(path, renditions, [f"{path}-python-{size}.jpg" for size in sizes])
 except downsample.Error as error:
     print(f"{path}: {error} ({error.name})", file=sys.stderr)
     sys.exit(error.status)

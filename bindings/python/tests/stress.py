@@ -2,8 +2,8 @@
 
     DOWNSAMPLE_LIBRARY=... PYTHONPATH=bindings/python/src python3 stress.py --program PROGRAM FILE|FOLDER...
 
-`-` reads names from standard input. Pictures that the program does not make are left out. Prints the resident memory and
-the descriptors after every 500 calls; exit 1 when anything is not as it should be.
+`-` reads names from standard input. Pictures that the program does not make are left out. Prints the resident memory
+and the descriptors after every 500 calls; exit 1 when anything is not as it should be.
 """
 
 import argparse
@@ -93,8 +93,8 @@ def main():
                 continue
             if header.width * header.height > arguments.megapixels * 1e6:
                 continue
-            command = [arguments.program, "--quiet", "--memory", "auto", "--max", str(arguments.max), "--format", "jpeg"]
-            made = subprocess.run([*command, path, "-"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            command = [arguments.program, "--quiet", "--memory", "auto", "--max", str(arguments.max)]
+            made = subprocess.run([*command, "--format", "jpeg", path, "-"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
             if made.returncode == 0:
                 expected[path] = digest(made.stdout)
         pictures = list(expected)

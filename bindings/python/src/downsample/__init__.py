@@ -23,15 +23,16 @@ import signal
 import threading
 import _thread
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Sequence, Union, overload
 
 from . import _library
 from ._library import library as _c
 
 if TYPE_CHECKING:
-    from typing import Literal, Protocol
+    from typing import Literal, Protocol, TypedDict
 
     import numpy
+    from typing_extensions import Unpack
 
     class Readable(Protocol):
         def read(self, size: int, /) -> Optional[bytes]: ...
@@ -55,6 +56,33 @@ if TYPE_CHECKING:
     Mode = Literal["RGB", "RGBA", "BGRA", "RGBa", "BGRa"]
     Progress = Callable[[int, int], Any]
     Cancelled = Callable[[], Any]
+
+    class _Keywords(TypedDict, total=False):
+        """Those of thumbnail."""
+
+        max_size: MaxSize
+        memory: Memory
+        format: Optional[Format]
+        quality: int
+        chroma: Chroma
+        effort: int
+        progressive: bool
+        depth: int
+        color: Color
+        intent: Intent
+        linear: bool
+        kernel: Kernel
+        background: Background
+        metadata: Metadata
+        strip_gps: bool
+        ignore_orientation: bool
+        ledger: Optional["Ledger"]
+        over_budget: OverBudget
+        salvage: bool
+        threads: Optional[int]
+        deadline: Optional[float]
+        progress: Optional[Progress]
+        cancelled: Optional[Cancelled]
 
 __all__ = [
     "CancelledError",
@@ -430,9 +458,9 @@ def _format_of(path: Any) -> Any:
 
 # ---- Callbacks ----
 #
-# The C library is given functions that last as long as the module, and a number by which they find their call: functions
-# made for each call would be freed late, by the collector of cycles. An exception must not leave them: it is kept, the
-# job is ended, and it is raised when the job has returned.
+# The C library is given functions that last as long as the module, and a number by which they find their call:
+# functions made for each call would be freed late, by the collector of cycles. An exception must not leave them: it is
+# kept, the job is ended, and it is raised when the job has returned.
 
 _calls: dict[int, "_Call"] = {}
 _numbers = itertools.count(1)
@@ -617,7 +645,8 @@ class _Call:
         elif hasattr(destination, "write"):
             status = _c.dsm_job_add_writer(self.job, fields, _on_write, self.number | index << 48)
         else:
-            raise TypeError(f"the destination is a {type(destination).__name__}; it takes None, a path or a binary file")
+            kind = type(destination).__name__
+            raise TypeError(f"the destination is a {kind}; it takes None, a path or a binary file")
         self.check(status)
 
     def add_rows(self, rendition: Rendition, pixel_format: int, begin: Callable[[Any, Any], None]) -> None:
@@ -638,8 +667,8 @@ class _Call:
             raise _ERRORS.get(status, InternalFault)(message, status, self.details() or None)
 
     def run(self) -> None:
-        # A signal's handler runs in the main thread, between two steps of Python: there a call into C holds Ctrl-C up until
-        # it returns. So the main thread waits, in Python, for one that calls.
+        # A signal's handler runs in the main thread, between two steps of Python: there a call into C holds Ctrl-C up
+        # until it returns. So the main thread waits, in Python, for one that calls.
         if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
             self.check(self._run_aside())
         else:
@@ -667,8 +696,8 @@ class _Call:
                 return int(_c.dsm_job_run(self.job))
             done.acquire()
         except BaseException:
-            # What the job uses has to outlast it, whatever else is raised meanwhile. A thread that has not begun sees that
-            # it need not, as each says its word before it looks for the other's.
+            # What the job uses has to outlast it, whatever else is raised meanwhile. A thread that has not begun sees
+            # that it need not, as each says its word before it looks for the other's.
             abandoned.append(True)
             _c.dsm_job_cancel(self.job)
             while begun and not statuses:
@@ -706,6 +735,10 @@ class _Call:
 # ---- Calls ----
 
 
+@overload
+def thumbnail(source: Source, destination: None = None, **keywords: Unpack[_Keywords]) -> bytes: ...
+@overload
+def thumbnail(source: Source, destination: Destination, **keywords: Unpack[_Keywords]) -> Report: ...
 def thumbnail(
     source: Source,
     destination: Optional[Destination] = None,
@@ -749,7 +782,8 @@ def thumbnail(
     progress: called with the rows that were decoded and their number, at most a hundred times.
     cancelled: asked every 10 ms or so; a true result ends the work with CancelledError.
 
-    Callbacks and the methods of files may be called on other threads, never two at once. What they raise is raised here.
+    Callbacks and the methods of files may be called on other threads, never two at once. What they raise is raised
+    here.
     """
     rendition = Rendition(
         max_size=max_size,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_char, c_char_p, c_int32, c_int64, c_size_t, c_ssize_t, c_uint8, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_char, c_char_p, c_size_t, c_ssize_t, c_void_p
+from ctypes import c_int32, c_int64, c_uint8, c_uint32, c_uint64
 from typing import Any
 
 _SONAME = "libdownsample.so.0"
