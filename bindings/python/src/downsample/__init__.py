@@ -694,7 +694,9 @@ class _Call:
             except RuntimeError:
                 # No more threads, or the interpreter is about to end.
                 return int(_c.dsm_job_run(self.job))
-            done.acquire()
+            # A signal that the system gave to another thread does not wake this one.
+            while not done.acquire(timeout=0.02):
+                pass
         except BaseException:
             # What the job uses has to outlast it, whatever else is raised meanwhile. A thread that has not begun sees
             # that it need not, as each says its word before it looks for the other's.
