@@ -20,7 +20,7 @@ swift_sources := Package.swift Sources Tests samples Benchmarks
 
 # The steps of a target build on each other, and SwiftPM uses all cores by itself.
 .NOTPARALLEL:
-.PHONY: all build help setup test demo matrix matrix-sample bench bench-micro scaling sanitize test-bench format lint check-c install uninstall clean lib check-symbols check-lib check-completions
+.PHONY: all build help setup test demo matrix matrix-sample bench bench-micro scaling sanitize test-bench format lint check-c install uninstall clean lib check-symbols check-lib check-completions deb check-deb
 
 all: ## Build the release binary, .build/release/downsample (what is missing is named, not installed)
 	@scripts/setup --check build
@@ -134,6 +134,14 @@ $(binary):
 
 $(library):
 	$(MAKE) lib
+
+deb: ## Build the Debian package, .build/downsample_VERSION_ARCHITECTURE.deb (docs/packaging.md)
+	$(MAKE) all lib
+	scripts/build-deb
+
+# A root is a tar of a clean Debian, or made by debootstrap; as root.
+check-deb: deb ## Install and use the package in a clean Debian root (ARGS="[--root TAR] PICTURE...")
+	scripts/test-package .build/downsample_$$(scripts/library-version)_$$(dpkg --print-architecture).deb $(ARGS)
 
 uninstall: ## Remove what install installed
 	scripts/install-files --remove "$(DESTDIR)" "$(PREFIX)" "$(LIBDIR)"
