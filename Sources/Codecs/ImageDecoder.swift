@@ -97,19 +97,21 @@ public struct DecodedBand {
 public struct ReadingOptions: Sendable {
   /// Bytes that may be held for the header. JPEG and PNG always do with a few.
   public var available: Int
-  /// Metadata are kept for `ImageDecoder.metadata`; else they are passed over.
-  public var keepsMetadata: Bool
+  /// How many copies of the metadata are made of those that `ImageDecoder.takeMetadata` gives; 0: they are passed over.
+  public var metadataCopies: Int
   /// What there is of a damaged picture is made, instead of refusing it.
   public var salvages: Bool
   /// Whether libavcodec decodes HEVC tiles that it can decode; nil: where it gains.
   var usesLibavcodec: Bool?
 
-  /// What of each of EXIF, XMP and IPTC is kept, in bytes. Reading and editing the three of them takes up to twelve times that.
-  public var mostMetadataBytes: Int { min(OutputMetadata.largestPart, available / 12) }
+  /// What of each of EXIF, XMP and IPTC is kept, in bytes. Reading and editing the three of them takes up to twelve times that for each copy.
+  public var mostMetadataBytes: Int { min(OutputMetadata.largestPart, available / 12 / max(1, metadataCopies)) }
 
-  public init(available: Int = .max, keepsMetadata: Bool = false, salvages: Bool = false) {
+  var keepsMetadata: Bool { metadataCopies > 0 }
+
+  public init(available: Int = .max, metadataCopies: Int = 0, salvages: Bool = false) {
     self.available = available
-    self.keepsMetadata = keepsMetadata
+    self.metadataCopies = metadataCopies
     self.salvages = salvages
   }
 }

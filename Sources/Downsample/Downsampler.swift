@@ -110,7 +110,7 @@ public enum Downsampler {
     let total = Stopwatch()
     let decoder = try CodecRegistry.decoder(for: source, options: request.readingOptions(available: openable(request)))
     try refuseUnsupported(decoder.header)
-    let metadata = try outputMetadata(decoder, request)
+    var metadata = try outputMetadata(decoder, request)
     times.header = total.elapsed
 
     let plan = makePlan(decoder, request, metadata, source, collects: destinations.map(\.collects))
@@ -118,7 +118,7 @@ public enum Downsampler {
     let reservation = try reserve(plan, request, interruption)
     defer { reservation?.release() }
     var outputs: [OpenDestination] = []
-    for destination in destinations { outputs.append(try destination.open()) }
+    for destination in destinations { outputs.append(try destination.open(interruption)) }
 
     var watch = Stopwatch()
     let resources = DecodingResources(
@@ -136,7 +136,7 @@ public enum Downsampler {
       productions.append(
         try Production(
           rendition, maxPixelSize: plan.outputs[index].maxPixelSize, header: header, decoded: decoded,
-          metadata: metadata[index], output: outputs[index], interruption: interruption))
+          metadata: &metadata[index], output: outputs[index], interruption: interruption))
     }
     var entry = productions.count == 1 ? productions[0].entry : FanOutSink(productions.map(\.entry))
     if let progress { entry = ProgressSink(decoded, tell: progress, next: entry) }
@@ -208,11 +208,19 @@ public enum Downsampler {
   ) throws(DownsampleError) -> [OutputMetadata] {
     let isKept = request.renditions.contains { $0.keptMetadata != .none }
     let read = isKept ? try decoder.takeMetadata() : ImageMetadata()
-    return request.renditions.map { rendition in
-      OutputMetadata(
-        read, choice: rendition.keptMetadata, stripsGPS: rendition.stripsGPS,
-        orientation: decoder.header.orientation, isTurned: rendition.appliesOrientation)
+    var made: [OutputMetadata] = []
+    for (index, rendition) in request.renditions.enumerated() {
+      // Those that want the same share one copy, until each is told its size.
+      if let same = request.renditions[..<index].firstIndex(where: { $0.wantsSameMetadata(as: rendition) }) {
+        made.append(made[same])
+        continue
+      }
+      made.append(
+        OutputMetadata(
+          read, choice: rendition.keptMetadata, stripsGPS: rendition.stripsGPS,
+          orientation: decoder.header.orientation, isTurned: rendition.appliesOrientation))
     }
+    return made
   }
 
   private static func makePlan(

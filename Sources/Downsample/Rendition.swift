@@ -84,6 +84,10 @@ public struct Rendition: Sendable {
   /// What is kept of the file's metadata; pixels have no place for any.
   var keptMetadata: MetadataChoice { pixelFormat == nil ? metadata : .none }
 
+  func wantsSameMetadata(as other: Rendition) -> Bool {
+    keptMetadata == other.keptMetadata && stripsGPS == other.stripsGPS && appliesOrientation == other.appliesOrientation
+  }
+
   /// The input's header as this one sees it.
   func view(of header: ImageHeader) -> ImageHeader {
     if appliesOrientation { return header }

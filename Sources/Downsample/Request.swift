@@ -69,8 +69,9 @@ public struct Request: Sendable {
 
   /// What of the file is read.
   func readingOptions(available: Int) -> ReadingOptions {
-    ReadingOptions(
-      available: available, keepsMetadata: renditions.contains { $0.keptMetadata != .none }, salvages: salvages)
+    // Each that is written with metadata has its own in the end.
+    let copies = renditions.count { $0.keptMetadata != .none }
+    return ReadingOptions(available: available, metadataCopies: copies, salvages: salvages)
   }
 
   func validate() throws(DownsampleError) {

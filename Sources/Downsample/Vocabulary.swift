@@ -5,8 +5,6 @@ import Raster
 
 // The types of the layers below that callers meet, so that `import Downsample` is all they need.
 
-public typealias ByteSink = Codecs.ByteSink
-public typealias ByteSource = Codecs.ByteSource
 public typealias DownsampleError = Raster.DownsampleError
 public typealias ImageHeader = Codecs.ImageHeader
 public typealias Orientation = Raster.Orientation

@@ -100,7 +100,7 @@ private final class FailingBytes: ByteSource {
     do {
       var options = ReadingOptions(available: 1 << 30)
       options.salvages = salvages
-      options.keepsMetadata = keepsMetadata
+      options.metadataCopies = keepsMetadata ? 1 : 0
       options.usesLibavcodec = usesLibavcodec
       let decoder = try CodecRegistry.decoder(for: Bytes(file), options: options)
       let layout = try decoder.begin(target: decoder.header.codedSize, threads: threads)

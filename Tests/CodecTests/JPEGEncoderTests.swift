@@ -93,7 +93,7 @@ import Testing
       let profile = iccProfile(CPIC_ICC_DISPLAY_P3, atLeast: size)
       let (bytes, encoder) = try encode(EncoderSettings(quality: 85, iccProfile: profile, metadata: Self.metadata))
       #expect(encoder.warnings.isEmpty && encoder.hasICCProfile)
-      let decoder = try JPEGDecoder(source: Bytes(bytes), options: ReadingOptions(keepsMetadata: true))
+      let decoder = try JPEGDecoder(source: Bytes(bytes), options: ReadingOptions(metadataCopies: 1))
       #expect(decoder.header.notes.isEmpty && decoder.header.iccProfile == profile)
       #expect(try decoder.takeMetadata() == Self.metadata)
       let file = try #require(DecodedFile(bytes))

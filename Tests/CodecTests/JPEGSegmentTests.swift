@@ -19,7 +19,7 @@ import Testing
 
   private func decoder(_ segments: [JPEGFile.Segment], keepsMetadata: Bool = false) throws -> JPEGDecoder {
     try JPEGDecoder(
-      source: Bytes(Self.plain.adding(segments).bytes), options: ReadingOptions(keepsMetadata: keepsMetadata))
+      source: Bytes(Self.plain.adding(segments).bytes), options: ReadingOptions(metadataCopies: keepsMetadata ? 1 : 0))
   }
 
   // MARK: ICC

@@ -17,7 +17,7 @@ import Testing
   private static let iptc: [UInt8] = [0x1C, 2, 120, 0, 5] + Array("words".utf8)
 
   private func decoder(_ file: [UInt8], keeps: Bool = true) throws -> PNGDecoder {
-    try PNGDecoder(source: Bytes(file, atMost: 1 << 20), options: ReadingOptions(keepsMetadata: keeps))
+    try PNGDecoder(source: Bytes(file, atMost: 1 << 20), options: ReadingOptions(metadataCopies: keeps ? 1 : 0))
   }
 
   private func metadata(_ chunks: [PNGChunks.Chunk]) throws -> ImageMetadata {
@@ -69,7 +69,7 @@ import Testing
     for chunk in [international(packet), raw("xmp", packet), raw("xmp", packet, isCompressed: true)] {
       for (available, isKept) in [(12 * 10_000, false), (12 * 22_000, true)] {
         let file = Bytes(Self.plain.with([chunk]), atMost: 1 << 20)
-        let decoder = try PNGDecoder(source: file, options: ReadingOptions(available: available, keepsMetadata: true))
+        let decoder = try PNGDecoder(source: file, options: ReadingOptions(available: available, metadataCopies: 1))
         #expect(try decoder.takeMetadata().xmp == (isKept ? packet : []))
         #expect(decoder.warnings.isEmpty == isKept)
       }
@@ -106,7 +106,7 @@ import Testing
       #expect(try seekable.takeMetadata() == (keeps ? ImageMetadata(exif: Self.exif, xmp: Self.xmp) : ImageMetadata()))
       try finish(seekable)
       #expect(seekable.warnings.isEmpty)
-      let pipe = try PNGDecoder(source: Pipe(file), options: ReadingOptions(keepsMetadata: keeps))
+      let pipe = try PNGDecoder(source: Pipe(file), options: ReadingOptions(metadataCopies: keeps ? 1 : 0))
       #expect(pipe.header.orientation == .up)
       #expect(try pipe.takeMetadata().isEmpty)
       try finish(pipe)

@@ -89,6 +89,67 @@ import Testing
     #expect(error?.code == .cancelled)
   }
 
+  private static let unreadable = [
+    "input FIFO", "output FIFO", "full pipe", "full pipe that does not block", "full socket",
+  ]
+
+  /// Whatever waits for another end that never comes.
+  @Test(arguments: unreadable, [false, true]) func nobodyAtTheOtherEnd(_ what: String, byDeadline: Bool) throws {
+    #expect(mkfifo(folder.text("fifo"), 0o600) == 0)
+    var ends: [Int32] = [0, 0]
+    #expect(what == "full socket" ? socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 : pipe(&ends) == 0)
+    defer { for end in ends { close(end) } }
+    let mode = fcntl(ends[1], F_GETFL)
+    #expect(fcntl(ends[1], F_SETFL, mode | O_NONBLOCK) == 0)
+    let block = [UInt8](repeating: 0, count: 4096)
+    while write(ends[1], block, block.count) > 0 {}
+    if what != "full pipe that does not block" { #expect(fcntl(ends[1], F_SETFL, mode) == 0) }
+
+    let source: ImageSource = what == "input FIFO" ? .path(folder("fifo")) : .bytes(Self.picture)
+    let destination: ImageDestination =
+      what == "input FIFO"
+      ? .bytes(EncodedBytes()) : what == "output FIFO" ? .path(folder("fifo")) : .descriptor(ends[1])
+    let cancellation = Cancellation()
+    var request = Request(memory: .ample)
+    if byDeadline {
+      request.deadline = .milliseconds(100)
+    } else {
+      DispatchQueue.global().asyncAfter(deadline: .now() + 0.1) { cancellation.cancel() }
+    }
+    let error = #expect(throws: DownsampleError.self) {
+      try Downsampler.run(source, request: request, to: destination, cancellation: cancellation)
+    }
+    #expect(error?.code == (byDeadline ? .deadlinePassed : .cancelled))
+  }
+
+  /// Somebody comes in the end.
+  @Test(arguments: [false, true]) func aFIFOIsWaitedFor(isInput: Bool) throws {
+    #expect(mkfifo(folder.text("fifo"), 0o600) == 0)
+    let expected = try Downsampler.bytes(of: .bytes(Self.picture), request: Request(maxPixelSize: 500, memory: .ample))
+    let name = folder.text("fifo")
+    let read = Mutex<[UInt8]>([])
+    let other = Thread {
+      Thread.sleep(forTimeInterval: 0.1)
+      if isInput {
+        let handle = FileHandle(forWritingAtPath: name)
+        handle?.write(Data(Self.picture))
+        try? handle?.close()
+      } else {
+        let data = FileHandle(forReadingAtPath: name)?.readDataToEndOfFile() ?? Data()
+        read.withLock { $0 = Array(data) }
+      }
+    }
+    other.start()
+    let request = Request(maxPixelSize: 500, memory: .ample, deadline: .seconds(60))
+    if isInput {
+      #expect(try Downsampler.bytes(of: .path(folder("fifo")), request: request) == expected)
+    } else {
+      try Downsampler.run(.bytes(Self.picture), request: request, to: .path(folder("fifo")))
+    }
+    while !other.isFinished { Thread.sleep(forTimeInterval: 0.001) }
+    if !isInput { #expect(read.withLock { $0 } == expected) }
+  }
+
   @Test(arguments: [Picture(CPIC_PHOTO, 300, 250).jpeg(), Picture(CPIC_PHOTO, 301, 251).png { $0.interlaced = true }])
   func progress(file: [UInt8]) throws {
     let all = Mutex<[RowProgress]>([])

@@ -119,7 +119,7 @@ import Testing
       $0.exif.maker = true
       $0.xmp = xmp
     }
-    let decoder = try CodecRegistry.decoder(for: MemorySource(bytes), options: ReadingOptions(keepsMetadata: true))
+    let decoder = try CodecRegistry.decoder(for: MemorySource(bytes), options: ReadingOptions(metadataCopies: 1))
     let metadata = try decoder.takeMetadata()
     let exif = try #require(DecodedFile(bytes)).exif
     #expect(!exif.isEmpty && metadata.exif == exif)
@@ -157,7 +157,7 @@ import Testing
       #expect(file.exif == tiff && file.info.has_xmp && file.info.has_nclx)
       #expect(file.info.primaries == 1 && file.info.transfer == 13 && file.info.matrix == 6 && file.info.full_range)
       let decoder = try CodecRegistry.decoder(
-        for: MemorySource(sink.bytes), options: ReadingOptions(keepsMetadata: true))
+        for: MemorySource(sink.bytes), options: ReadingOptions(metadataCopies: 1))
       #expect(try decoder.takeMetadata() == .init(exif: tiff, xmp: Array("<x:xmpmeta/>".utf8)))
       let plain = CodecRegistry.encoderMemory(
         for: .file(format), layout: layout, settings: EncoderSettings(quality: 60, iccProfile: [])

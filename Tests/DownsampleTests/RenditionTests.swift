@@ -197,6 +197,32 @@ import Testing
     }
   }
 
+  /// What is kept is in the plan, and noise does not take more.
+  @Test(arguments: Codecs.OutputFormat.allCases, [50, 85, 90, 95, 100]) func encodedBytesAreBounded(
+    format: Codecs.OutputFormat, quality: Int
+  ) throws {
+    for channels in [1, 3] {
+      let picture = Picture(CPIC_NOISE, 200, 160, channels: channels)
+      for chroma in Codecs.ChromaSubsampling.allCases {
+        let request = Request(
+          maxPixelSize: 200, format: format, quality: quality, chroma: chroma, effort: 1, memory: .ample)
+        let collector = EncodedBytes()
+        let report = try Downsampler.run(.bytes(picture.png()), request: request, to: .bytes(collector))
+        let planned = try #require(report.plan.stages.first { $0.name == "encoded bytes" }).bytes
+        #expect(collector.count <= planned - (60 << 10), "\(collector.count) of \(planned)")
+      }
+    }
+  }
+
+  @Test func keptPixelsArePlanned() throws {
+    let request = Request(maxPixelSize: 50, pixelFormat: .rgba16, memory: .ample)
+    let (_, shown) = try Downsampler.plan(.bytes(Self.files[0]), request: request, to: [.rows(Canvas())])
+    let (_, kept) = try Downsampler.plan(
+      .bytes(Self.files[0]), request: request, to: [.rows(Canvas(), keepsRows: true)])
+    #expect(!shown.stages.contains { $0.name == "pixels" })
+    #expect(kept.stages.contains { $0.name == "pixels" && $0.bytes == 38 * 50 * 8 })
+  }
+
   @Test func pixelsAndDestinationsAgree() {
     for (request, destination) in [
       (Request(memory: .ample), ImageDestination.rows(Canvas())),

@@ -7,7 +7,7 @@ struct Interruption: Sendable {
   private let deadline: Duration?
   private let cancellation: Cancellation?
 
-  /// So long something is waited for before a cancellation is asked for again.
+  /// So long to wait before a cancellation, or what cannot be waited for, is asked for again.
   private static let slice = Duration.milliseconds(20)
 
   /// - Parameter deadline: from now on; nil for never.
@@ -27,6 +27,9 @@ struct Interruption: Sendable {
     guard cancellation != nil else { return remaining }
     return min(remaining ?? Self.slice, Self.slice)
   }
+
+  /// Lets a moment pass for what cannot be waited for.
+  func pause() { SystemCalls.pause(min(remaining ?? Self.slice, Self.slice)) }
 
   var isCancelled: Bool { cancellation?.isCancelled ?? false }
 

@@ -9,7 +9,7 @@ public struct ImageDestination: Sendable {
     case descriptor(Int32)
     case bytes(EncodedBytes)
     case stream(@Sendable (UnsafeRawBufferPointer) throws -> Void)
-    case rows(any PixelSink)
+    case rows(any PixelSink, keepsRows: Bool)
   }
 
   let place: Place
@@ -39,27 +39,35 @@ public struct ImageDestination: Sendable {
   }
 
   /// Rows of pixels as they come, in place of a file. The rendition's `pixelFormat` says which.
-  public static func rows(_ sink: any PixelSink) -> ImageDestination { ImageDestination(place: .rows(sink)) }
+  ///
+  /// - Parameter keepsRows: the sink will keep all of them, in memory that is not held yet: the plan counts it.
+  public static func rows(_ sink: any PixelSink, keepsRows: Bool = false) -> ImageDestination {
+    ImageDestination(place: .rows(sink, keepsRows: keepsRows))
+  }
 
   var takesPixels: Bool {
     if case .rows = place { return true }
     return false
   }
 
+  /// Whether the whole result is held in memory, beside what makes it.
   var collects: Bool {
-    if case .bytes = place { return true }
-    return false
+    switch place {
+    case .bytes: true
+    case .rows(_, let keepsRows): keepsRows
+    case .file, .descriptor, .stream: false
+    }
   }
 
   /// - Throws: `.cannotCreate`.
-  func open() throws(DownsampleError) -> OpenDestination {
+  func open(_ interruption: Interruption) throws(DownsampleError) -> OpenDestination {
     switch place {
     case .file(let path, let replacesExisting):
-      .file(try OutputFile(path: path, replaceExisting: replacesExisting))
-    case .descriptor(let descriptor): .file(OutputFile(descriptor: descriptor))
+      .file(try OutputFile(path: path, replaceExisting: replacesExisting, interruption: interruption))
+    case .descriptor(let descriptor): .file(OutputFile(descriptor: descriptor, interruption: interruption))
     case .bytes(let collector): .file(CollectedOutput(collector))
     case .stream(let write): .file(StreamedOutput(write))
-    case .rows(let sink): .rows(sink)
+    case .rows(let sink, _): .rows(sink)
     }
   }
 }
@@ -81,36 +89,22 @@ protocol EncodedOutput: ByteSink {
 
 extension OutputFile: EncodedOutput {}
 
-/// Gathers small writes, as encoders make them: whoever takes them has work to do for each.
+/// Gives the file to the caller's function.
 final class StreamedOutput: EncodedOutput {
   private(set) var byteCount = 0
   private let take: (UnsafeRawBufferPointer) throws -> Void
-  private var buffer: [UInt8] = []
-
-  private static let bufferSize = 32 << 10
+  private let buffer = WriteBuffer()
 
   init(_ take: @escaping (UnsafeRawBufferPointer) throws -> Void) { self.take = take }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(DownsampleError) {
-    if bytes.isEmpty { return }
     byteCount += bytes.count
-    if buffer.count + bytes.count > Self.bufferSize { try flush() }
-    if bytes.count >= Self.bufferSize { return try give(bytes) }
-    if buffer.capacity < Self.bufferSize { buffer.reserveCapacity(Self.bufferSize) }
-    buffer.append(contentsOf: bytes)
+    try buffer.append(bytes) { bytes throws(DownsampleError) in try give(bytes) }
   }
 
   func commit() throws(DownsampleError) {
-    try flush()
-    buffer = []
-  }
-
-  private func flush() throws(DownsampleError) {
-    if buffer.isEmpty { return }
-    try DownsampleError.wrapping("the output cannot be written", isAboutOutput: true) { () throws in
-      try buffer.withUnsafeBytes(take)
-    }
-    buffer.removeAll(keepingCapacity: true)
+    try buffer.flush { bytes throws(DownsampleError) in try give(bytes) }
+    buffer.clear()
   }
 
   private func give(_ bytes: UnsafeRawBufferPointer) throws(DownsampleError) {

@@ -15,9 +15,9 @@ import Raster
 /// umask. Hard links, extended attributes and access control lists of a replaced file are not carried over. Symbolic
 /// links are followed. Devices, FIFOs and descriptors are written directly, so there a failure can come after some of
 /// the bytes. For use by one thread at a time.
-public final class OutputFile: ByteSink {
+package final class OutputFile: ByteSink {
   /// The bytes taken so far.
-  public private(set) var byteCount = 0
+  package private(set) var byteCount = 0
 
   private enum Place {
     /// Written as it comes; nothing to put in place.
@@ -38,14 +38,14 @@ public final class OutputFile: ByteSink {
 
   private var descriptor: Int32
   private var place: Place
-  private var buffer = [UInt8]()
+  private let buffer = WriteBuffer()
+  /// Whether writing may wait for somebody who reads: then a deadline and a cancellation are asked for meanwhile.
+  private let mayWait: Bool
+  private let interruption: Interruption
   private var failure: DownsampleError?
 
   /// The file was opened for its owner alone, because it is to replace another.
   private var isPrivate = false
-
-  /// Small writes are gathered up to this many bytes; larger ones go straight through.
-  private static let bufferSize = 32 * 1024
   private static let mostAttempts = 16
 
   /// Makes ready to write to `path`; what can be known beforehand fails here, before a picture is decoded for nothing.
@@ -53,28 +53,38 @@ public final class OutputFile: ByteSink {
   /// - Parameter replaceExisting: false: a file that exists, or comes to exist before `commit`, is an error.
   /// - Throws: `cannotCreate` with the cause: no such folder, a folder, no permission, an existing file that may not be
   ///   written.
-  public convenience init(path: Path, replaceExisting: Bool = true) throws(DownsampleError) {
-    try self.init(path: path, replaceExisting: replaceExisting, unnamedFiles: true)
+  convenience init(
+    path: Path, replaceExisting: Bool = true, interruption: Interruption = Interruption()
+  ) throws(DownsampleError) {
+    try self.init(path: path, replaceExisting: replaceExisting, unnamedFiles: true, interruption: interruption)
   }
 
   /// Writes to an open descriptor, standard output as a rule. It stays open.
-  public init(descriptor: Int32) {
+  package convenience init(descriptor: Int32) { self.init(descriptor: descriptor, interruption: Interruption()) }
+
+  init(descriptor: Int32, interruption: Interruption) {
     self.descriptor = descriptor
     place = .direct(ownsDescriptor: false)
+    self.interruption = interruption
+    mayWait = Self.mayWait(descriptor, interruption)
   }
 
   /// - Parameter unnamedFiles: false: as if the file system had no O_TMPFILE.
-  init(path: Path, replaceExisting: Bool, unnamedFiles: Bool) throws(DownsampleError) {
+  init(
+    path: Path, replaceExisting: Bool, unnamedFiles: Bool, interruption: Interruption = Interruption()
+  ) throws(DownsampleError) {
+    self.interruption = interruption
     // An initialiser that throws must leave nothing open, and deinit runs only for a complete object.
     switch try OutputTarget.resolve(path) {
     case .descriptor(let number):
       descriptor = fcntl(number, F_DUPFD_CLOEXEC, 0)
       if descriptor < 0 { throw OutputTarget.cannotCreate(errno) }
       place = .direct(ownsDescriptor: true)
-    case .special:
-      descriptor = SystemCalls.open(path, O_WRONLY)
-      if descriptor < 0 { throw OutputTarget.cannotCreate(errno) }
+      mayWait = Self.mayWait(descriptor, interruption)
+    case .special(let isFIFO):
+      descriptor = try Self.openSpecial(path, isFIFO: isFIFO, interruption)
       place = .direct(ownsDescriptor: true)
+      mayWait = Self.mayWait(descriptor, interruption)
     case .file(let folderPath, let name):
       var isReadable = true
       var folder = SystemCalls.open(folderPath, O_RDONLY | O_DIRECTORY)
@@ -90,11 +100,12 @@ public final class OutputFile: ByteSink {
         close(folder)
         throw error
       }
+      mayWait = false
     }
   }
 
   /// Whether the name is one of this process's standard output, /dev/stdout or /dev/fd/1.
-  public static func isStandardOutput(_ path: Path) -> Bool {
+  package static func isStandardOutput(_ path: Path) -> Bool {
     guard case .descriptor(STDOUT_FILENO) = try? OutputTarget.resolve(path) else { return false }
     return true
   }
@@ -104,17 +115,10 @@ public final class OutputFile: ByteSink {
   /// Takes all of `bytes`.
   ///
   /// - Throws: `inputOutput` with the cause: no space, a broken pipe, a file size limit. What follows fails likewise.
-  public func write(_ bytes: UnsafeRawBufferPointer) throws(DownsampleError) {
+  package func write(_ bytes: UnsafeRawBufferPointer) throws(DownsampleError) {
     if let failure { throw failure }
     if case .closed = place { throw DownsampleError(.internalFault, "an output was written to after its end") }
-    if bytes.isEmpty { return }
-    if buffer.count + bytes.count > Self.bufferSize { try flush() }
-    if bytes.count >= Self.bufferSize {
-      try writeThrough(bytes)
-    } else {
-      if buffer.capacity < Self.bufferSize { buffer.reserveCapacity(Self.bufferSize) }
-      buffer.append(contentsOf: bytes)
-    }
+    try buffer.append(bytes) { bytes throws(DownsampleError) in try put(bytes) }
     byteCount += bytes.count
   }
 
@@ -122,10 +126,10 @@ public final class OutputFile: ByteSink {
   ///
   /// - Throws: `inputOutput` when the last bytes cannot be written, `cannotCreate` when the name cannot be given: then
   ///   the name is what it was.
-  public func commit() throws(DownsampleError) {
+  package func commit() throws(DownsampleError) {
     if let failure { throw failure }
     do throws(DownsampleError) {
-      try flush()
+      try buffer.flush { bytes throws(DownsampleError) in try put(bytes) }
       switch place {
       case .direct(let ownsDescriptor):
         if ownsDescriptor, close(descriptor) != 0, errno != EINTR { throw recordDirectClose(errno) }
@@ -147,8 +151,8 @@ public final class OutputFile: ByteSink {
 
   /// Leaves nothing behind; the name is what it was. What went to a device, a FIFO or a descriptor is gone. Done by
   /// itself when the output is let go of.
-  public func discard() {
-    buffer = []
+  package func discard() {
+    buffer.clear()
     switch place {
     case .direct(let ownsDescriptor):
       if ownsDescriptor { close(descriptor) }
@@ -168,16 +172,22 @@ public final class OutputFile: ByteSink {
 
   // MARK: - Writing
 
-  private func flush() throws(DownsampleError) {
-    if buffer.isEmpty { return }
-    var result: Int32 = 0
-    buffer.withUnsafeBytes { result = SystemCalls.writeAll(descriptor, $0) }
-    buffer.removeAll(keepingCapacity: true)
-    try check(result)
-  }
-
-  private func writeThrough(_ bytes: UnsafeRawBufferPointer) throws(DownsampleError) {
-    try check(SystemCalls.writeAll(descriptor, bytes))
+  private func put(_ bytes: UnsafeRawBufferPointer) throws(DownsampleError) {
+    if !mayWait { return try check(SystemCalls.writeAll(descriptor, bytes)) }
+    var rest = bytes
+    while !rest.isEmpty {
+      do throws(DownsampleError) {
+        while !SystemCalls.canWrite(descriptor, within: interruption.patience) { try interruption.check() }
+      } catch {
+        failure = error
+        throw error
+      }
+      // What a pipe that can be written to takes without waiting (pipe(7)).
+      let part = UnsafeRawBufferPointer(rebasing: rest.prefix(Int(PIPE_BUF)))
+      let count = SystemCalls.write(descriptor, part)
+      if count < 0 { try check(Int32(-count)) }
+      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+    }
   }
 
   private func check(_ code: Int32) throws(DownsampleError) {
@@ -199,6 +209,26 @@ public final class OutputFile: ByteSink {
   }
 
   // MARK: - Opening
+
+  /// Regular files and disks take what they are given; so nobody asks.
+  private static func mayWait(_ descriptor: Int32, _ interruption: Interruption) -> Bool {
+    guard !interruption.isNever, let kind = SystemCalls.status(of: descriptor)?.kind else { return false }
+    return [S_IFIFO, S_IFSOCK, S_IFCHR].contains(kind)
+  }
+
+  /// A FIFO is waited for until somebody reads it.
+  private static func openSpecial(
+    _ path: Path, isFIFO: Bool, _ interruption: Interruption
+  ) throws(DownsampleError) -> Int32 {
+    let isPolled = isFIFO && !interruption.isNever
+    while true {
+      let descriptor = SystemCalls.open(path, O_WRONLY | (isPolled ? O_NONBLOCK : 0))
+      if descriptor >= 0 { return descriptor }
+      guard isPolled, errno == ENXIO else { throw OutputTarget.cannotCreate(errno) }
+      interruption.pause()
+      try interruption.check()
+    }
+  }
 
   // Both are macros that Swift does not see; the values are those of asm-generic/fcntl.h, the same on x86 and arm64.
   private static let pathOnly: Int32 = 0o10_000_000

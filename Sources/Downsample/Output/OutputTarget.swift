@@ -11,15 +11,16 @@ enum OutputTarget {
   /// A descriptor of this process, named as `/dev/stdout` or `/dev/fd/3`: opening that name would begin a file anew.
   case descriptor(Int32)
   /// A device, a FIFO or a socket.
-  case special
+  case special(isFIFO: Bool)
   /// A regular file, or a name that is free.
   case file(folder: Path, name: Path)
 
   static func resolve(_ path: Path) throws(DownsampleError) -> OutputTarget {
+    if !path.isValid { throw DownsampleError(.cannotCreate, "the output's name is empty or holds a zero byte") }
     if let number = descriptorNumber(path) { return .descriptor(number) }
     if let status = SystemCalls.status(of: path) {
       if status.kind == S_IFDIR { throw DownsampleError(.cannotCreate, "the output is a folder") }
-      if status.kind != S_IFREG { return .special }
+      if status.kind != S_IFREG { return .special(isFIFO: status.kind == S_IFIFO) }
     } else if errno != ENOENT {
       throw cannotCreate(errno)
     }

@@ -6,11 +6,11 @@
 
 /// What a program that owns its process does about signals. Never called by the library itself: in a host program the
 /// signals are the host's.
-public enum ProcessSignals {
+package enum ProcessSignals {
   /// Makes a broken pipe and a file size limit errors that are reported (exit 74) instead of silent ends, and lets
   /// SIGINT, SIGTERM and SIGHUP remove the temporary names of unfinished outputs before they end the process as usual.
   /// A signal that is ignored (`nohup`) stays ignored.
-  public static func install() {
+  package static func install() {
     PendingNames.prepare()
     _ = signal(SIGPIPE, SIG_IGN)
     _ = signal(SIGXFSZ, SIG_IGN)
@@ -27,5 +27,5 @@ public enum ProcessSignals {
 
   /// Removes the temporary names of unfinished outputs. Safe in a signal handler after `install`: for a handler that
   /// ends the process, such as the one for SIGABRT.
-  public static func removeUnfinishedOutputs() { PendingNames.removeAll() }
+  package static func removeUnfinishedOutputs() { PendingNames.removeAll() }
 }

@@ -13,10 +13,11 @@ final class Production {
   private let output: OpenDestination
   private let late: LateSink
 
+  /// - Parameter metadata: completed in place.
   /// - Throws: what making the stages and the encoder throws, and the caller's sink of pixels.
   init(
     _ rendition: Rendition, maxPixelSize: Int, header: ImageHeader, decoded: DecodedLayout,
-    metadata: OutputMetadata, output: OpenDestination, interruption: Interruption
+    metadata: inout OutputMetadata, output: OpenDestination, interruption: Interruption
   ) throws(DownsampleError) {
     self.rendition = rendition
     self.output = output
@@ -27,7 +28,6 @@ final class Production {
     var settings = rendition.encoderSettings(for: pipeline, metadata: ImageMetadata())
     switch output {
     case .file(let file):
-      var metadata = metadata
       metadata.complete(
         size: pipeline.encoded.size, colorSpace: rendition.exifColorSpace(isSRGB: settings.isSRGB))
       settings.metadata = metadata.metadata

@@ -10,7 +10,7 @@ struct Planner {
   let request: Request
   /// As they go into the outputs, of each rendition.
   let metadata: [ImageMetadata]
-  /// Which of the renditions are collected in memory as they are encoded; empty for none.
+  /// Of which of the renditions the whole result is kept in memory; empty for none.
   var collects: [Bool] = []
   let memory: MemoryState
 
@@ -163,8 +163,14 @@ struct Planner {
       }
       add(pipeline.memory)
       add(CodecRegistry.encoderMemory(for: rendition.kind, layout: pipeline.encoded, settings: settings))
+      // The first one's is among what running takes at all.
+      if index > 0, rendition.pixelFormat == nil { add([MemoryUse("output", WriteBuffer.byteCount)]) }
       if index < collects.count, collects[index] {
-        add([MemoryUse("encoded bytes", EncodedBytes.mostBytes(rendition.kind, pipeline.encoded, settings))])
+        add([
+          MemoryUse(
+            rendition.pixelFormat == nil ? "encoded bytes" : "pixels",
+            EncodedBytes.mostBytes(rendition.kind, pipeline.encoded, settings))
+        ])
       }
     }
 

@@ -112,7 +112,7 @@ extension Report {
 }
 
 /// A failure as one JSON object on one line. Without a name where no input is to blame.
-public func errorJSON(_ error: DownsampleError, inputName: String?) -> String {
+package func errorJSON(_ error: DownsampleError, inputName: String?) -> String {
   JSON.object([
     ("input", inputName.map { .object([("file", .string($0))]) } ?? .null),
     (

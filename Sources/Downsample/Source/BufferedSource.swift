@@ -2,8 +2,8 @@ import Codecs
 import Raster
 
 /// A picture that is read in blocks, ahead of the small reads of the codecs: from a file, a pipe, a caller's function.
-public final class BufferedSource: ByteSource {
-  public private(set) var byteCount: Int?
+package final class BufferedSource: ByteSource {
+  package private(set) var byteCount: Int?
 
   private let input: any RawInput
   private var spool: SpooledInput?
@@ -30,26 +30,26 @@ public final class BufferedSource: ByteSource {
   /// A file, a FIFO or a device.
   ///
   /// - Throws: `noInput` with the cause: no such file, no permission, a folder.
-  public convenience init(path: Path) throws(DownsampleError) { self.init(try FileInput(path: path)) }
+  package convenience init(path: Path) throws(DownsampleError) { self.init(try FileInput(path: path)) }
 
   /// Reads from an open descriptor: standard input, as a rule.
   ///
   /// - Parameter closesDescriptor: the source closes it at its end, also when this throws.
   /// - Throws: `noInput`: not open, or a folder.
-  public convenience init(descriptor: Int32, closesDescriptor: Bool = false) throws(DownsampleError) {
+  package convenience init(descriptor: Int32, closesDescriptor: Bool = false) throws(DownsampleError) {
     self.init(try FileInput(descriptor: descriptor, closesDescriptor: closesDescriptor))
   }
 
   deinit { buffer.deallocate() }
 
-  public var temporaryBytesInMemory: Int {
+  package var temporaryBytesInMemory: Int {
     guard let spool, spool.file.isInMemory else { return 0 }
     return spool.byteCount
   }
 
-  public var isSeekable: Bool { input.isSeekable || spool != nil }
+  package var isSeekable: Bool { input.isSeekable || spool != nil }
 
-  public func peek(into target: UnsafeMutableRawBufferPointer) throws(DownsampleError) -> Int {
+  package func peek(into target: UnsafeMutableRawBufferPointer) throws(DownsampleError) -> Int {
     let wanted = min(target.count, Self.mostPeeked)
     while bufferEnd - bufferStart < wanted, try readAhead() > 0 {}
     let count = min(wanted, bufferEnd - bufferStart)
@@ -57,7 +57,7 @@ public final class BufferedSource: ByteSource {
     return count
   }
 
-  public func read(into target: UnsafeMutableRawBufferPointer) throws(DownsampleError) -> Int {
+  package func read(into target: UnsafeMutableRawBufferPointer) throws(DownsampleError) -> Int {
     if target.isEmpty { return 0 }
     hasBegun = true
     if bufferStart == bufferEnd {
@@ -70,7 +70,7 @@ public final class BufferedSource: ByteSource {
     return count
   }
 
-  public func makeSeekable() throws(DownsampleError) {
+  package func makeSeekable() throws(DownsampleError) {
     if input.isSeekable || spool != nil { return }
     if hasBegun { throw DownsampleError(.internalFault, "an input was read before it was made seekable") }
     let spool = SpooledInput(file: try TemporaryFile())
@@ -89,7 +89,7 @@ public final class BufferedSource: ByteSource {
     self.spool = spool
   }
 
-  public func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) throws(DownsampleError) -> Int {
+  package func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) throws(DownsampleError) -> Int {
     if offset < 0 { throw DownsampleError(.internalFault, "an input was read before its beginning") }
     if let spool {
       return offset >= spool.byteCount

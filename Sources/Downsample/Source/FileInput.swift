@@ -18,7 +18,9 @@ final class FileInput: RawInput {
 
   /// - Throws: `noInput` with the cause: no such file, no permission, a folder.
   convenience init(path: Path) throws(DownsampleError) {
-    let descriptor = SystemCalls.open(path, O_RDONLY)
+    // Opening a FIFO would wait for its writer: reading does, and sees deadlines and cancellations meanwhile.
+    let isFIFO = SystemCalls.status(of: path)?.kind == S_IFIFO
+    let descriptor = SystemCalls.open(path, O_RDONLY | (isFIFO ? O_NONBLOCK : 0))
     if descriptor < 0 { throw DownsampleError(.noInput, "the input cannot be opened: \(SystemCalls.text(errno))") }
     try self.init(descriptor: descriptor, closesDescriptor: true)
   }
@@ -60,10 +62,8 @@ final class FileInput: RawInput {
     -> Int
   {
     try interruption.check()
-    // A file never lets wait for long; a pipe may.
-    while let patience = interruption.patience, !SystemCalls.canRead(descriptor, within: patience) {
-      try interruption.check()
-    }
+    // A FIFO that nobody has opened to write to is not at its end: it is only then not ready.
+    while !SystemCalls.canRead(descriptor, within: interruption.patience) { try interruption.check() }
     return try Self.check(SystemCalls.read(descriptor, buffer))
   }
 

@@ -2,7 +2,7 @@ import Codecs
 import Raster
 
 /// A picture in memory, read where it lies.
-public final class MemorySource: ByteSource {
+package final class MemorySource: ByteSource {
   private enum Storage {
     case array([UInt8])
     case borrowed(UnsafeRawBufferPointer)
@@ -12,32 +12,32 @@ public final class MemorySource: ByteSource {
   private var position = 0
 
   /// The array is shared, not copied.
-  public init(_ bytes: [UInt8]) { storage = .array(bytes) }
+  package init(_ bytes: [UInt8]) { storage = .array(bytes) }
 
   /// Bytes that belong to the caller. They must stay, unchanged, for as long as the source is in use.
-  public init(borrowing bytes: UnsafeRawBufferPointer) { storage = .borrowed(bytes) }
+  package init(borrowing bytes: UnsafeRawBufferPointer) { storage = .borrowed(bytes) }
 
-  public var byteCount: Int? {
+  package var byteCount: Int? {
     switch storage {
     case .array(let bytes): bytes.count
     case .borrowed(let bytes): bytes.count
     }
   }
 
-  public func peek(into buffer: UnsafeMutableRawBufferPointer) throws(DownsampleError) -> Int {
+  package func peek(into buffer: UnsafeMutableRawBufferPointer) throws(DownsampleError) -> Int {
     let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, Self.mostPeeked)])
     return try read(into: part, at: position)
   }
 
-  public func read(into buffer: UnsafeMutableRawBufferPointer) throws(DownsampleError) -> Int {
+  package func read(into buffer: UnsafeMutableRawBufferPointer) throws(DownsampleError) -> Int {
     let count = try read(into: buffer, at: position)
     position += count
     return count
   }
 
-  public func makeSeekable() {}
+  package func makeSeekable() {}
 
-  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DownsampleError) -> Int {
+  package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DownsampleError) -> Int {
     if offset < 0 { throw DownsampleError(.internalFault, "an input was read before its beginning") }
     switch storage {
     case .array(let bytes): return bytes.withUnsafeBytes { Self.copy($0, from: offset, into: buffer) }

@@ -27,10 +27,25 @@ enum SystemCalls {
   }
 
   /// Waits until there is something to read, or the end: false when the time ran out, or a signal came, before.
-  static func canRead(_ descriptor: Int32, within time: Duration) -> Bool {
-    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    let milliseconds = time.components.seconds * 1000 + time.components.attoseconds / 1_000_000_000_000_000
-    return poll(&request, 1, Int32(min(milliseconds + 1, Int64(Int32.max)))) != 0 && request.revents != 0
+  ///
+  /// - Parameter time: nil for as long as it takes.
+  static func canRead(_ descriptor: Int32, within time: Duration?) -> Bool { wait(descriptor, POLLIN, within: time) }
+
+  /// The same until something can be written: to a pipe `PIPE_BUF` bytes at least.
+  static func canWrite(_ descriptor: Int32, within time: Duration?) -> Bool { wait(descriptor, POLLOUT, within: time) }
+
+  /// Lets time pass; less when a signal comes.
+  static func pause(_ time: Duration) { _ = poll(nil, 0, milliseconds(time)) }
+
+  private static func wait(_ descriptor: Int32, _ events: Int32, within time: Duration?) -> Bool {
+    var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+    return poll(&request, 1, time.map(milliseconds) ?? -1) > 0 && request.revents != 0
+  }
+
+  private static func milliseconds(_ time: Duration) -> Int32 {
+    let (seconds, attoseconds) = time.components
+    let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)
+    return isTooLong ? .max : Int32(clamping: whole + attoseconds / 1_000_000_000_000_000 + 1)
   }
 
   /// Reads what there is, up to the size of `buffer`; 0 at the end; negative: the error, negated.
@@ -45,7 +60,7 @@ enum SystemCalls {
       }
       if count >= 0 { return count }
       let code = errno
-      if code == EAGAIN { wait(descriptor, Int16(POLLIN)) } else if code != EINTR { return -Int(code) }
+      if code == EAGAIN { _ = canRead(descriptor, within: nil) } else if code != EINTR { return -Int(code) }
     }
   }
 
@@ -60,12 +75,22 @@ enum SystemCalls {
       } else if count == 0 {
         return EIO
       } else if errno == EAGAIN {
-        wait(descriptor, Int16(POLLOUT))
+        _ = canWrite(descriptor, within: nil)
       } else if errno != EINTR {
         return errno
       }
     }
     return 0
+  }
+
+  /// Writes some of `bytes`, without waiting where the descriptor can do that: how many, 0 for now none; negative: the error,
+  /// negated.
+  static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    // Only a socket can be written to so whatever its mode is.
+    var count = send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+    if count < 0, errno == ENOTSOCK { count = cWrite(descriptor, bytes.baseAddress, bytes.count) }
+    if count >= 0 { return count }
+    return errno == EAGAIN || errno == EINTR ? 0 : -Int(errno)
   }
 
   static func status(of descriptor: Int32) -> stat? {
@@ -90,12 +115,6 @@ enum SystemCalls {
 
   /// The cause in words, as the C library says it.
   static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
-
-  private static func wait(_ descriptor: Int32, _ events: Int16) {
-    var request = pollfd(fd: descriptor, events: events, revents: 0)
-    // Whatever ends the wait, the call that follows tells.
-    _ = poll(&request, 1, -1)
-  }
 
   private static func fail(_ code: Int32) -> Int32 {
     errno = code
