@@ -80,6 +80,7 @@ struct RowCallbacks: @unchecked Sendable {
   let begin: dsm_rows_begin_fn?
   let row: dsm_row_fn?
   let user: UnsafeMutableRawPointer?
+  let keepsRows: Bool
 
   init(_ fields: UnsafePointer<dsm_row_sink>?) throws(DownsampleError) {
     let fields = try dsm_row_sink.read(fields)
@@ -89,6 +90,8 @@ struct RowCallbacks: @unchecked Sendable {
     begin = fields.begin
     row = fields.row
     user = fields.user
+    keepsRows = try Values.flag("keeps_rows", fields.keeps_rows)
+    _ = try Values.number("reserved", fields.reserved, 0...0)
   }
 }
 
@@ -127,21 +130,10 @@ final class CallbackSink: PixelSink {
       }
       return nil
     }
-    try Self.check(memory, layout)
-    return PixelMemory(bytes: UnsafeMutableRawBufferPointer(start: bytes, count: memory.size), stride: memory.stride)
-  }
-
-  private static func check(_ memory: dsm_pixel_memory, _ layout: PixelLayout) throws(DownsampleError) {
-    guard memory.stride >= layout.bytesPerRow else {
-      throw DownsampleError(
-        .usage, "the begin callback gave a stride of \(memory.stride) for rows of \(layout.bytesPerRow) bytes")
-    }
-    let (before, isTooMuch) = memory.stride.multipliedReportingOverflow(by: layout.size.height - 1)
-    let (needed, isEvenMore) = before.addingReportingOverflow(layout.bytesPerRow)
-    guard !isTooMuch, !isEvenMore, memory.size >= needed else {
-      let rows = "\(layout.size.height) rows with a stride of \(memory.stride)"
-      throw DownsampleError(.usage, "the begin callback gave \(memory.size) bytes, too few for \(rows)")
-    }
+    // Sizes beyond Int are as good as its largest; what is too small is the encoder's to say.
+    func size(_ value: Int) -> Int { Int(clamping: UInt(bitPattern: value)) }
+    return PixelMemory(
+      bytes: UnsafeMutableRawBufferPointer(start: bytes, count: size(memory.size)), stride: size(memory.stride))
   }
 
   func write(_ row: UnsafeRawBufferPointer, y: Int) throws {

@@ -30,8 +30,6 @@ final class Job {
     case failed(DownsampleError)
   }
 
-  static let mostOutputs = 16
-
   var options = Options()
   var input: Input?
   private var outputs: [(rendition: Rendition, target: Target)] = []
@@ -46,8 +44,9 @@ final class Job {
   private var madeWarnings: [CText]?
 
   func add(_ rendition: Rendition, _ target: Target) throws(DownsampleError) {
-    guard outputs.count < Self.mostOutputs else {
-      throw DownsampleError(.usage, "the job has \(outputs.count) outputs; it takes \(Self.mostOutputs) at most")
+    let most = Request.renditionRange.upperBound
+    guard outputs.count < most else {
+      throw DownsampleError(.usage, "the job has \(outputs.count) outputs; it takes \(most) at most")
     }
     outputs.append((rendition, target))
   }
@@ -126,7 +125,7 @@ final class Job {
       case .descriptor(let descriptor): .descriptor(descriptor)
       case .bytes: .bytes(collector ?? EncodedBytes())
       case .writer(let writer): writer.destination(turns)
-      case .rows(let callbacks): .rows(CallbackSink(callbacks, turns))
+      case .rows(let callbacks): .rows(CallbackSink(callbacks, turns), keepsRows: callbacks.keepsRows)
       }
     }
   }

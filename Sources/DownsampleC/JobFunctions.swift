@@ -92,7 +92,8 @@ public func dsm_job_add_path(
     guard flags & ~noClobber == 0 else {
       throw DownsampleError(.usage, "flags are \(flags); they take 0 or DSM_NO_CLOBBER, which is \(noClobber)")
     }
-    try job.add(try Rendition(rendition), .path(path, replacesExisting: flags & noClobber == 0))
+    try job.add(
+      try Rendition(rendition, path: path), .path(path, replacesExisting: flags & noClobber == 0))
   }
 }
 

@@ -3,7 +3,7 @@ import Downsample
 
 /// A struct of the header that begins with its size, as the program that was compiled with it knows it.
 protocol SizedStruct {
-  static var name: String { get }
+  init()
   /// Its size in the first version that had it. Once fields are added, where the first of them begins.
   static var firstSize: Int { get }
   /// What its _INIT macro says.
@@ -11,6 +11,9 @@ protocol SizedStruct {
 }
 
 extension SizedStruct {
+  /// For messages.
+  static var name: String { "\(Self.self)" }
+  static var defaults: Self { Self() }
   static var firstSize: Int { MemoryLayout<Self>.size }
 
   /// A size beyond this is none: memory that was never set.
@@ -54,7 +57,6 @@ extension SizedStruct {
 }
 
 extension dsm_rendition: SizedStruct {
-  static var name: String { "dsm_rendition" }
   static var defaults: dsm_rendition {
     var value = dsm_rendition()
     value.max_pixel_size = 2048
@@ -67,32 +69,9 @@ extension dsm_rendition: SizedStruct {
   }
 }
 
-extension dsm_options: SizedStruct {
-  static var name: String { "dsm_options" }
-  static var defaults: dsm_options { dsm_options() }
-}
-
-extension dsm_reader: SizedStruct {
-  static var name: String { "dsm_reader" }
-  static var defaults: dsm_reader { dsm_reader() }
-}
-
-extension dsm_row_sink: SizedStruct {
-  static var name: String { "dsm_row_sink" }
-  static var defaults: dsm_row_sink { dsm_row_sink() }
-}
-
-extension dsm_header: SizedStruct {
-  static var name: String { "dsm_header" }
-  static var defaults: dsm_header { dsm_header() }
-}
-
-extension dsm_plan: SizedStruct {
-  static var name: String { "dsm_plan" }
-  static var defaults: dsm_plan { dsm_plan() }
-}
-
-extension dsm_output: SizedStruct {
-  static var name: String { "dsm_output" }
-  static var defaults: dsm_output { dsm_output() }
-}
+extension dsm_options: SizedStruct {}
+extension dsm_reader: SizedStruct {}
+extension dsm_row_sink: SizedStruct {}
+extension dsm_header: SizedStruct {}
+extension dsm_plan: SizedStruct {}
+extension dsm_output: SizedStruct {}

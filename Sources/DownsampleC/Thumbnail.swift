@@ -30,18 +30,6 @@ private func makeThumbnail(
   var fields = dsm_rendition.defaults
   fields.struct_size = MemoryLayout<dsm_rendition>.size
   fields.max_pixel_size = maxPixelSize
-  var rendition = try Rendition(&fields)
-  rendition.format = try format(of: path)
   _ = try Downsampler.run(
-    .path(Path(cString: input)), request: Options().request([rendition]), to: [.path(path)])
-}
-
-/// By the name's extension; JPEG where there is none.
-private func format(of path: Path) throws(DownsampleError) -> OutputFormat {
-  guard let name = path.fileExtension else { return .jpeg }
-  guard let format = OutputFormat(fileExtension: name) else {
-    let formats = OutputFormat.allCases.map(\.fileExtension).joined(separator: ", ")
-    throw DownsampleError(.usage, "the extension .\(name) of \(path) says no format that can be written: \(formats)")
-  }
-  return format
+    .path(Path(cString: input)), request: Options().request([try Rendition(&fields, path: path)]), to: .path(path))
 }

@@ -36,7 +36,7 @@ enum Values {
   }
 
   /// In the order of their numbers.
-  static let formats: [OutputFormat] = [.jpeg, .png, .heic, .avif]
+  static let formats: [OutputFormat?] = [nil, .jpeg, .png, .heic, .avif]
   static let chromas: [ChromaSubsampling] = [.quarter, .half, .full]
   static let colors: [OutputColor] = [.keep, .srgb, .p3]
   static let intents: [RenderingIntent] = [.perceptual, .relative, .saturation, .absolute]
@@ -52,17 +52,40 @@ enum Values {
   }
 }
 
+extension OutputFormat {
+  /// What the name's extension says; JPEG where there is none.
+  ///
+  /// - Throws: `.usage` for an extension that no format has.
+  init(of path: Path) throws(DownsampleError) {
+    guard let name = path.fileExtension else {
+      self = .jpeg
+      return
+    }
+    guard let format = OutputFormat(fileExtension: name) else {
+      let formats = OutputFormat.allCases.map(\.fileExtension).joined(separator: ", ")
+      throw DownsampleError(.usage, "the extension .\(name) of \(path) says no format that can be written: \(formats)")
+    }
+    self = format
+  }
+}
+
 extension Rendition {
-  /// - Parameter fields: null means the defaults.
-  init(_ fields: UnsafePointer<dsm_rendition>?, pixelFormat: PixelFormat? = nil) throws(DownsampleError) {
+  /// - Parameters:
+  ///   - fields: null means the defaults.
+  ///   - path: where it goes, for its format.
+  init(
+    _ fields: UnsafePointer<dsm_rendition>?, path: Path? = nil, pixelFormat: PixelFormat? = nil
+  ) throws(DownsampleError) {
     let fields = fields == nil ? .defaults : try dsm_rendition.read(fields)
     let size = try Values.number("max_pixel_size", fields.max_pixel_size, 0...65_500)
     let background = fields.background
     _ = try Values.number("the last byte of background", Int32(background.3), 0...0)
     _ = try Values.number("reserved", fields.reserved, 0...0)
+    var format = try Values.choice("format", fields.format, Values.formats)
+    if format == nil, let path { format = try OutputFormat(of: path) }
     func part(_ value: UInt8) -> Double { Double(value) / 255 }
     self.init(
-      maxPixelSize: size == 0 ? nil : size, format: try Values.choice("format", fields.format, Values.formats),
+      maxPixelSize: size == 0 ? nil : size, format: format ?? .jpeg,
       quality: try Values.number("quality", fields.quality, 1...100),
       chroma: try Values.choice("chroma", fields.chroma, Values.chromas),
       effort: try Values.number("effort", fields.effort, 1...9),

@@ -62,7 +62,9 @@ private let readAt: dsm_read_at_fn = { user, buffer, size, offset in
 }
 
 private func sink(begin: dsm_rows_begin_fn? = nil, row: dsm_row_fn? = nil, _ gathered: Gathered) -> dsm_row_sink {
-  dsm_row_sink(struct_size: MemoryLayout<dsm_row_sink>.size, begin: begin, row: row, user: gathered.user)
+  dsm_row_sink(
+    struct_size: MemoryLayout<dsm_row_sink>.size, begin: begin, row: row, user: gathered.user,
+    keeps_rows: 0, reserved: 0)
 }
 
 private func reader(
@@ -432,22 +434,32 @@ private func text(_ message: [CChar]) -> String {
     #expect(memory[size...].allSatisfy { $0 == 0x5A })
   }
 
+  /// The format is what the name says, where none is asked for.
+  @Test(arguments: [("a.png", [0x89, 0x50]), ("a.jpeg", [0xFF, 0xD8]), ("a", [0xFF, 0xD8])] as [(String, [UInt8])])
+  func formatByName(name: String, beginning: [UInt8]) throws {
+    let folder = try Folder()
+    let job = CJob()
+    let held = Held(Picture(CPIC_PHOTO, 30, 20).png())
+    dsm_job_set_input_bytes(job.handle, held.memory.baseAddress, held.count)
+    #expect(dsm_job_add_path(job.handle, nil, folder.path(name) + ".gif", 0) == DSM_USAGE)
+    #expect(dsm_job_add_path(job.handle, nil, folder.path(name), 0) == DSM_OK)
+    #expect(job.run() == DSM_OK, "\(job.message)")
+    #expect(try Array(folder.bytes(name).prefix(2)) == beginning)
+  }
+
   @Test func memoryThatIsTooSmall() throws {
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 16, alignment: 1)
     defer { memory.deallocate() }
-    let cases: [(size: Int, stride: Int, message: String)] = [
-      (400 * 69 - 1, 400, "the begin callback gave 27599 bytes, too few for 69 rows with a stride of 400"),
-      (400 * 69, 399, "the begin callback gave a stride of 399 for rows of 400 bytes"),
-      (-1, 400, "the begin callback gave -1 bytes, too few for 69 rows with a stride of 400"),
-      (.max, .max, "the begin callback gave \(Int.max) bytes, too few for 69 rows with a stride of \(Int.max)"),
-      (400 * 69, -400, "the begin callback gave a stride of -400 for rows of 400 bytes"),
-    ]
-    for (size, stride, message) in cases {
+    // As size_t the last is beyond Int.
+    for (size, stride) in [(400 * 69 - 1, 400), (400 * 69, 399), (.max, .max), (400 * 69, -400)] {
       let gathered = Gathered()
       gathered.memory = (memory, size, stride)
       let (status, text) = try rows(sink(begin: begin, gathered))
       #expect(status == DSM_USAGE)
-      #expect(text == message)
+      let shown = stride < 0 ? Int.max : stride
+      #expect(
+        text
+          == "the memory for pixels has \(size) bytes, \(shown) from row to row; 100x69 takes 400 a row, 27600 in all")
     }
     // None at all, and nobody to hand rows to.
     let (status, _) = try rows(sink(begin: begin, Gathered()))

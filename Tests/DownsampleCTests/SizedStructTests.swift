@@ -8,7 +8,6 @@ private struct Grown: SizedStruct {
   var first: Int64 = 0
   var second: Int64 = 0
 
-  static var name: String { "dsm_grown" }
   static var firstSize: Int { 16 }
   static var defaults: Grown { Grown(first: 10, second: 20) }
 }
@@ -61,7 +60,7 @@ private struct Grown: SizedStruct {
   @Test(arguments: [0, 1, 15, 4097, Int.max, -1, Int.min]) func noSize(size: Int) {
     withProgram(size: size) { program, memory in
       let text =
-        "struct_size of a dsm_grown is \(UInt(bitPattern: size)); it takes 16 to 4096: set it by DSM_GROWN_INIT"
+        "struct_size of a Grown is \(UInt(bitPattern: size)); it takes 16 to 4096: set it by GROWN_INIT"
       #expect { try Grown.read(program) } throws: { "\($0)" == text }
       #expect { try Grown.defaults.write(to: program) } throws: { "\($0)" == text }
       #expect(memory[8...].allSatisfy { $0 == 0x7F })

@@ -52,8 +52,8 @@ import Testing
   static let renditionOutOfRangeCases: [(message: String, change: @Sendable (inout dsm_rendition) -> Void)] = [
     ("max_pixel_size is -1; it takes 0 to 65500", { $0.max_pixel_size = -1 }),
     ("max_pixel_size is 65501; it takes 0 to 65500", { $0.max_pixel_size = 65_501 }),
-    ("format is 4; it takes 0 to 3", { $0.format = 4 }),
-    ("format is -1; it takes 0 to 3", { $0.format = -1 }),
+    ("format is 5; it takes 0 to 4", { $0.format = 5 }),
+    ("format is -1; it takes 0 to 4", { $0.format = -1 }),
     ("quality is 0; it takes 1 to 100", { $0.quality = 0 }),
     ("quality is 2147483647; it takes 1 to 100", { $0.quality = .max }),
     ("chroma is 3; it takes 0 to 2", { $0.chroma = 3 }),

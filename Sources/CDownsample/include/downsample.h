@@ -1,30 +1,36 @@
 /*
  * Downsample's C interface: makes small pictures out of large photos, without ever holding the large ones in memory.
  *
+ *     char message[256];
  *     dsm_status status = dsm_thumbnail("in.heic", "out.jpg", 2048, message, sizeof message);
  *
  * is all that one picture needs. A job does more: other sources and destinations, several sizes out of one decode, a plan
  * beforehand, progress, cancellation.
  *
  *     dsm_job *job = dsm_job_create();
- *     dsm_rendition rendition = DSM_RENDITION_INIT;
- *     rendition.max_pixel_size = 512;
- *     dsm_job_set_input_path(job, "in.heic");
- *     dsm_job_add_path(job, &rendition, "out.jpg", 0);
- *     if (dsm_job_run(job) != DSM_OK) fprintf(stderr, "%s\n", dsm_job_message(job));
+ *     dsm_rendition large = DSM_RENDITION_INIT, small = DSM_RENDITION_INIT;
+ *     small.max_pixel_size = 512;
+ *     dsm_status status = dsm_job_set_input_path(job, "in.heic");
+ *     if (status == DSM_OK) status = dsm_job_add_path(job, &large, "large.jpg", 0);
+ *     if (status == DSM_OK) status = dsm_job_add_path(job, &small, "small.png", 0);
+ *     if (status == DSM_OK) status = dsm_job_run(job);
+ *     if (status != DSM_OK) fprintf(stderr, "%s\n", dsm_job_message(job));
  *     dsm_job_destroy(job);
+ *
+ * A call that fails to set or add something leaves the job as it was.
  *
  * Conventions
  *   Text is UTF-8 and ends in a zero byte. Paths are bytes, as the kernel takes them. 1 MB is 1,048,576 bytes.
- *   Structs begin with their size, set by their _INIT macro: a library newer than the program takes the defaults for what the
- *   program does not know, an older one leaves alone what it does not know.
+ *   Structs begin with their size, set by their _INIT macro; those that a callback is given come with it set. A library newer
+ *   than the program takes the defaults for what the program does not know, an older one leaves alone what it does not know.
  *   Integers that stand for yes and no are 1 and 0; what is reserved is 0.
  *   A function that is given a null pointer where none is allowed returns DSM_USAGE, or nothing where it returns no status.
  *
  * Threads
  *   A job is used by one thread at a time; dsm_job_cancel alone may be called from any. Different jobs run on different threads
  *   at once. A ledger may be shared by all of them. Callbacks are called on the thread that called dsm_job_run, or on one that
- *   works for it while it waits, never two at once, but for read_at.
+ *   works for it while it waits, never two at once, but for read_at. The calling thread's stack has 256 KB at least: encoders
+ *   of AVIF take 64.
  *
  * Ownership
  *   Whoever creates a handle destroys it. What a job returns a pointer to is the job's and lasts until the job is run again,
@@ -76,7 +82,13 @@ typedef enum dsm_status {
   DSM_CANCELLED = 81
 } dsm_status;
 
-typedef enum dsm_format { DSM_FORMAT_JPEG = 0, DSM_FORMAT_PNG = 1, DSM_FORMAT_HEIC = 2, DSM_FORMAT_AVIF = 3 } dsm_format;
+typedef enum dsm_format {
+  DSM_FORMAT_AUTOMATIC = 0, /* what the path's extension says; JPEG where it has none, and where there is no path */
+  DSM_FORMAT_JPEG = 1,
+  DSM_FORMAT_PNG = 2,
+  DSM_FORMAT_HEIC = 3,
+  DSM_FORMAT_AVIF = 4
+} dsm_format;
 
 typedef enum dsm_chroma { DSM_CHROMA_420 = 0, DSM_CHROMA_422 = 1, DSM_CHROMA_444 = 2 } dsm_chroma;
 
@@ -130,7 +142,7 @@ typedef struct dsm_rendition {
   /* The longest side in pixels, 1 to 65,500. A smaller picture keeps its size and is encoded again. 0: 512 with less than 30
      MB available, 1024 with less than 80, else 2048. Default 2048. */
   int32_t max_pixel_size;
-  /* A dsm_format, for encoded output. Default JPEG. */
+  /* A dsm_format, for encoded output. Default automatic. */
   int32_t format;
   /* Of a JPEG, HEIC or AVIF, 1 to 100 on libjpeg's scale. Default 85. */
   int32_t quality;
@@ -163,7 +175,7 @@ typedef struct dsm_rendition {
 
 #define DSM_RENDITION_INIT                                                                                     \
   {                                                                                                            \
-    sizeof(dsm_rendition), 2048, DSM_FORMAT_JPEG, 85, DSM_CHROMA_420, 2, 0, 0, DSM_COLOR_KEEP,                 \
+    sizeof(dsm_rendition), 2048, DSM_FORMAT_AUTOMATIC, 85, DSM_CHROMA_420, 2, 0, 0, DSM_COLOR_KEEP,            \
       DSM_INTENT_RELATIVE, 0, DSM_KERNEL_LANCZOS3, {255, 255, 255, 0}, DSM_METADATA_NONE, 0, 0, 0              \
   }
 
@@ -202,7 +214,8 @@ typedef int32_t (*dsm_cancelled_fn)(void *user);
 
 typedef struct dsm_options {
   size_t struct_size;
-  /* The most resident memory that the process may reach, in bytes. 0: 120 MB, about where iOS ends a share extension.
+  /* The most resident memory that the process may reach, in bytes, what it holds for other ends included: a process that holds
+     more before it begins is refused. 0: 120 MB, about where iOS ends a share extension.
      DSM_MEMORY_AUTOMATIC: the container's or machine's limit. Default 0. */
   uint64_t memory;
   /* Where the plan's bytes are reserved, and waited for; null: this job is alone, and only `memory` counts. Default null. */
@@ -214,7 +227,8 @@ typedef struct dsm_options {
   /* Threads that may work at once, 1 to 64; 0: the processors, 4 at most. Default 0. */
   int32_t threads;
   int32_t reserved;
-  /* How long all may take, in milliseconds, waiting included; 0 for any time. Default 0. */
+  /* How long all may take, in milliseconds, 0 for any time: waiting for the ledger, and for a FIFO's or a pipe's other end, is
+     included; a callback that does not return is not left. Default 0. */
   int64_t deadline_ms;
   /* May be null. */
   dsm_progress_fn progress;
@@ -249,7 +263,7 @@ typedef struct dsm_reader {
 /* Takes all of `bytes`; anything but 0 ends the job with DSM_INPUT_OUTPUT. */
 typedef int32_t (*dsm_write_fn)(void *user, const void *bytes, size_t size);
 
-/* What rows of pixels will come. */
+/* What rows of pixels will come; it lasts until begin returns. */
 typedef struct dsm_pixels {
   size_t struct_size;
   int32_t width;
@@ -260,36 +274,43 @@ typedef struct dsm_pixels {
   int32_t is_srgb;
   /* Of one row, without padding. */
   size_t row_size;
-  /* The profile of the colour values; null and 0 where there is none. */
+  /* The profile of the colour values; null and 0 where there is none. Set the rendition's color to DSM_COLOR_SRGB for values
+     that can be shown as they are. */
   const void *icc_profile;
   size_t icc_profile_size;
 } dsm_pixels;
 
-/* Where rows are to be written: set by dsm_rows_begin_fn. */
+/* Where rows are to be written. It comes to begin with its size set and nothing else: to use it set the other three. The
+   memory stays the program's, and has to last until the run has returned, also where the run fails. */
 typedef struct dsm_pixel_memory {
   size_t struct_size;
   /* Null: rows are handed to `row` alone. Else they are written here, the first at the beginning. */
   void *bytes;
+  /* (height - 1) * stride + row_size at least; else the job ends with DSM_USAGE. */
   size_t size;
   /* Bytes from row to row, row_size at least. */
   size_t stride;
 } dsm_pixel_memory;
 
-/* Called once, before the first row; `memory` may be filled in. Anything but 0 ends the job. */
+/* Called once, before the first row; `memory` may be filled in. Anything but 0 ends the job with DSM_INPUT_OUTPUT. */
 typedef int32_t (*dsm_rows_begin_fn)(void *user, const dsm_pixels *pixels, dsm_pixel_memory *memory);
 
-/* One row, from the top; it lasts until the callback returns, or is in the memory given. Anything but 0 ends the job. */
+/* One row, from the top; it lasts until the callback returns, or is in the memory given. Anything but 0 ends the job with
+   DSM_INPUT_OUTPUT. */
 typedef int32_t (*dsm_row_fn)(void *user, const void *row, size_t size, int32_t y);
 
 typedef struct dsm_row_sink {
   size_t struct_size;
-  /* Either may be null, not both. */
+  /* Either may be null, not both: without row, begin has to give memory, or the job ends with DSM_USAGE. */
   dsm_rows_begin_fn begin;
   dsm_row_fn row;
   void *user;
+  /* 1: the program will keep all rows, in memory that it does not hold yet: the plan counts them. */
+  int32_t keeps_rows;
+  int32_t reserved;
 } dsm_row_sink;
 
-#define DSM_ROW_SINK_INIT {sizeof(dsm_row_sink), NULL, NULL, NULL}
+#define DSM_ROW_SINK_INIT {sizeof(dsm_row_sink), NULL, NULL, NULL, 0, 0}
 
 /* ---- Jobs ---- */
 
@@ -311,7 +332,9 @@ dsm_status dsm_job_set_input_descriptor(dsm_job *job, int descriptor);
 dsm_status dsm_job_set_input_bytes(dsm_job *job, const void *bytes, size_t size);
 dsm_status dsm_job_set_input_reader(dsm_job *job, const dsm_reader *reader);
 
-/* Outputs: 16 at most, all made out of one decode, and planned together. `rendition` null means the defaults. */
+/* Outputs: 16 at most, all made out of one decode, and planned together. `rendition` null means the defaults. Files get their
+   names one after another, once all are whole: where one cannot be given its name, those before it stand, and what went to a
+   descriptor or a callback is gone. */
 
 #define DSM_NO_CLOBBER 1u /* an existing file is not replaced */
 
@@ -406,8 +429,9 @@ dsm_status dsm_job_output(const dsm_job *job, size_t index, dsm_output *output);
 
 /* ---- Small things ---- */
 
-/* One picture from file to file, with the defaults; the format by the output's extension (JPEG where there is none).
-   max_pixel_size as in dsm_rendition. message: what went wrong, cut to message_size bytes; may be null. */
+/* One picture from file to file, with the defaults of dsm_rendition but for max_pixel_size, and of dsm_options: a process
+   that holds 120 MB for other ends uses a job and gives it more. message: what went wrong, cut to message_size bytes; may be
+   null. */
 dsm_status dsm_thumbnail(const char *input, const char *output, int32_t max_pixel_size, char *message,
                          size_t message_size);
 
