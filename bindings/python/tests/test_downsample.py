@@ -1,12 +1,15 @@
 """Tests of the package against the library that DOWNSAMPLE_LIBRARY names: `make test-python`."""
 
 import concurrent.futures
+import copy
 import io
 import os
 import pathlib
 import pickle
 import signal
 import struct
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -252,6 +255,16 @@ class PlanTests(unittest.TestCase):
         self.assertTrue(plan.fits)
         self.assertGreater(plan.limit_bytes, len(ballast))
 
+    def test_a_ledger_stays_where_it_is(self):
+        ledger = downsample.Ledger("100MB")
+        for attempt in copy.copy, copy.deepcopy, pickle.dumps:
+            with self.assertRaises(TypeError):
+                attempt(ledger)
+        with self.assertRaises(TypeError):
+            downsample.thumbnail(SMALL, ledger=5)
+        with self.assertRaises(TypeError):
+            downsample.thumbnails(SMALL, [5])
+
     def test_a_ledger(self):
         ledger = downsample.Ledger("100MB")
         seen = []
@@ -353,6 +366,38 @@ class CallbackTests(unittest.TestCase):
                 downsample.thumbnail(LARGE, **options)
             self.assertLess(time.monotonic() - began, whole * 0.8)
             timer.join()
+
+    def test_a_fifo_without_another_end(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fifo = os.path.join(folder, "fifo")
+            os.mkfifo(fifo)
+            for source, destination in [(fifo, None), (SMALL, fifo)]:
+                start = time.monotonic()
+                with self.assertRaises(downsample.DeadlineError):
+                    downsample.thumbnail(source, destination, format="jpeg", deadline=0.1)
+                with self.assertRaises(downsample.CancelledError):
+                    downsample.thumbnail(source, destination, format="jpeg", cancelled=lambda: True)
+                self.assertLess(time.monotonic() - start, 2)
+
+    def test_the_interpreter_ends_during_a_call(self):
+        program = """if True:
+            import io, sys, threading, time, downsample
+            data = open(sys.argv[1], "rb").read()
+            def work():
+                while True:
+                    downsample.thumbnail(io.BytesIO(data), max_size=300, progress=lambda *_: None, cancelled=lambda: False)
+            for _ in range(2):
+                threading.Thread(target=work, daemon=True).start()
+            time.sleep(0.1)
+            """
+        path = os.environ["PYTHONPATH"] if "PYTHONPATH" in os.environ else ""
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join([os.path.dirname(downsample.__path__[0]), path]))
+        with tempfile.NamedTemporaryFile(suffix=".jpg") as file:
+            file.write(JPEG)
+            file.flush()
+            for _ in range(10):
+                done = subprocess.run([sys.executable, "-c", program, file.name], env=environment, capture_output=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_other_python_goes_on_meanwhile(self):
         count = 0

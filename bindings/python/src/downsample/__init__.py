@@ -11,7 +11,9 @@ interpreter's lock is released while a picture is made. 1 MB is 1,048,576 bytes.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import dataclasses
 import enum
 import itertools
 import json
@@ -21,6 +23,7 @@ import os
 import re
 import signal
 import threading
+import time
 import _thread
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Sequence, Union, overload
@@ -57,25 +60,10 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], Any]
     Cancelled = Callable[[], Any]
 
-    class _Keywords(TypedDict, total=False):
-        """Those of thumbnail."""
+    class Options(TypedDict, total=False):
+        """What a call takes beside the pictures; see thumbnail."""
 
-        max_size: MaxSize
         memory: Memory
-        format: Optional[Format]
-        quality: int
-        chroma: Chroma
-        effort: int
-        progressive: bool
-        depth: int
-        color: Color
-        intent: Intent
-        linear: bool
-        kernel: Kernel
-        background: Background
-        metadata: Metadata
-        strip_gps: bool
-        ignore_orientation: bool
         ledger: Optional["Ledger"]
         over_budget: OverBudget
         salvage: bool
@@ -83,6 +71,30 @@ if TYPE_CHECKING:
         deadline: Optional[float]
         progress: Optional[Progress]
         cancelled: Optional[Cancelled]
+
+    class ArrayKeywords(Options, total=False):
+        """Those of thumbnail_array."""
+
+        max_size: MaxSize
+        color: Color
+        intent: Intent
+        linear: bool
+        kernel: Kernel
+        background: Background
+        ignore_orientation: bool
+
+    class Keywords(ArrayKeywords, total=False):
+        """Those of thumbnail."""
+
+        format: Optional[Format]
+        quality: int
+        chroma: Chroma
+        effort: int
+        progressive: bool
+        depth: int
+        metadata: Metadata
+        strip_gps: bool
+
 
 __all__ = [
     "CancelledError",
@@ -220,8 +232,8 @@ def _usage(message: str) -> UsageError:
 
 # ---- Values ----
 
+# Numbered from 1; 0 is by the path's extension.
 _FORMATS = ("jpeg", "png", "heic", "avif")
-_EXTENSIONS = {"jpg": "jpeg", "jpeg": "jpeg", "png": "png", "heic": "heic", "heif": "heic", "avif": "avif"}
 _CHROMAS = ("420", "422", "444")
 _COLORS = ("keep", "srgb", "p3")
 _INTENTS = ("perceptual", "relative", "saturation", "absolute")
@@ -240,9 +252,9 @@ _PIXELS = {
 }
 
 
-def _choice(name: str, value: Any, choices: Sequence[str]) -> int:
+def _choice(name: str, value: Any, choices: Sequence[Any]) -> int:
     if value not in choices:
-        raise _usage(f"{name} is {value!r}; it takes {', '.join(choices)}")
+        raise _usage(f"{name} is {value!r}; it takes {', '.join(map(str, choices))}")
     return choices.index(value)
 
 
@@ -289,21 +301,18 @@ class Rendition:
     #: The picture is left as it is stored, not turned upright.
     ignore_orientation: bool = False
 
-    def _fields(self, destination: Any = None) -> _library.Rendition:
-        kind = self.format
-        if kind is None:
-            kind = _format_of(destination) if _is_path(destination) else "jpeg"
+    def _fields(self) -> _library.Rendition:
         if len(self.background) != 3:
             raise _usage(f"background has {len(self.background)} values; it takes red, green and blue")
         colors = [_integer("a value of background", value, 0, 255) for value in self.background]
         return _library.Rendition(
             max_pixel_size=0 if self.max_size == "auto" else _integer("max_size", self.max_size, 1, 65_500),
-            format=_choice("format", kind, _FORMATS),
+            format=0 if self.format is None else 1 + _choice("format", self.format, _FORMATS),
             quality=_integer("quality", self.quality, 1, 100),
             chroma=_choice("chroma", self.chroma, _CHROMAS),
             effort=_integer("effort", self.effort, 1, 9),
             progressive=bool(self.progressive),
-            depth=_integer("depth", self.depth, 0, 16),
+            depth=(0, 8, 16)[_choice("depth", self.depth, (0, 8, 16))],
             color=_choice("color", self.color, _COLORS),
             intent=_choice("intent", self.intent, _INTENTS),
             linear=bool(self.linear),
@@ -392,6 +401,9 @@ class Ledger:
         """Bytes that are reserved now."""
         return int(_c.dsm_ledger_reserved_bytes(self._handle))
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a Ledger belongs to its process: it cannot be copied or pickled")
+
     def __del__(self) -> None:
         if self._handle is not None:
             _c.dsm_ledger_destroy(self._handle)
@@ -448,14 +460,6 @@ def _path(value: Any) -> bytes:
     return path
 
 
-def _format_of(path: Any) -> Any:
-    extension = os.path.splitext(os.fsdecode(path))[1][1:]
-    if extension and extension.lower() not in _EXTENSIONS:
-        known = ", ".join(_EXTENSIONS)
-        raise _usage(f"the extension .{extension} says no format that can be written: {known}; format= says one")
-    return _EXTENSIONS.get(extension.lower(), "jpeg")
-
-
 # ---- Callbacks ----
 #
 # The C library is given functions that last as long as the module, and a number by which they find their call:
@@ -464,6 +468,35 @@ def _format_of(path: Any) -> Any:
 
 _calls: dict[int, "_Call"] = {}
 _numbers = itertools.count(1)
+# Of the two below, and of the life of the jobs in _calls.
+_lock = threading.Lock()
+_is_ending = False
+# So long the end of the interpreter is held up by calls of threads that it does not wait for, in seconds.
+_PATIENCE = 2.0
+
+
+def _end_calls() -> None:
+    """Ends what daemon threads still do: the interpreter would end them in the middle of a callback, under frames of the C
+    library that hold locks."""
+    global _is_ending
+    with _lock:
+        _is_ending = True
+        for call in _calls.values():
+            _c.dsm_job_cancel(call.job)
+    end = time.monotonic() + _PATIENCE
+    while _calls and time.monotonic() < end:
+        time.sleep(0.002)
+
+
+def _forget_calls() -> None:
+    """In a new process only the thread that forked it is left."""
+    global _lock
+    _calls.clear()
+    _lock = threading.Lock()
+
+
+atexit.register(_end_calls)
+os.register_at_fork(after_in_child=_forget_calls)
 
 
 def _guarded(failure: Optional[int], body: Callable[..., Optional[int]]) -> Callable[..., Optional[int]]:
@@ -555,8 +588,11 @@ class _Call:
         self.job: Optional[int] = None
 
     def __enter__(self) -> _Call:
-        self.job = _c.dsm_job_create()
-        _calls[self.number] = self
+        with _lock:
+            if _is_ending:
+                raise CancelledError("the interpreter is ending", Status.CANCELLED)
+            self.job = _c.dsm_job_create()
+            _calls[self.number] = self
         try:
             self._set_source()
         except BaseException:
@@ -565,8 +601,10 @@ class _Call:
         return self
 
     def __exit__(self, *_: Any) -> None:
+        with _lock:
+            # Gone already in a process that was forked meanwhile.
+            _calls.pop(self.number, None)
         _c.dsm_job_destroy(self.job)
-        del _calls[self.number]
         if self.buffer is not None:
             _library.release_buffer(ctypes.byref(self.buffer))
 
@@ -620,6 +658,8 @@ class _Call:
             user=self.number,
         )
         if ledger is not None:
+            if not isinstance(ledger, Ledger):
+                raise TypeError(f"ledger is a {type(ledger).__name__}; it takes a Ledger")
             self.ledger = ledger
             options.ledger = ledger._handle
         if deadline is not None:
@@ -635,7 +675,9 @@ class _Call:
         self.check(_c.dsm_job_set_options(self.job, ctypes.byref(options)))
 
     def add(self, rendition: Rendition, destination: Any) -> None:
-        fields = ctypes.byref(rendition._fields(destination))
+        if not isinstance(rendition, Rendition):
+            raise TypeError(f"a rendition is a {type(rendition).__name__}; it takes a Rendition")
+        fields = ctypes.byref(rendition._fields())
         index = len(self.destinations)
         self.destinations.append(destination)
         if destination is None:
@@ -651,7 +693,7 @@ class _Call:
 
     def add_rows(self, rendition: Rendition, pixel_format: int, begin: Callable[[Any, Any], None]) -> None:
         self.begin = begin
-        sink = _library.RowSink(begin=_on_begin, user=self.number)
+        sink = _library.RowSink(begin=_on_begin, user=self.number, keeps_rows=1)
         fields = ctypes.byref(rendition._fields())
         self.check(_c.dsm_job_add_rows(self.job, fields, pixel_format, ctypes.byref(sink)))
 
@@ -737,48 +779,32 @@ class _Call:
 # ---- Calls ----
 
 
+_LOOKS = frozenset(field.name for field in dataclasses.fields(Rendition))
+_ARRAY_LOOKS = frozenset(("max_size", "color", "intent", "linear", "kernel", "background", "ignore_orientation"))
+
+
+def _parted(keywords: Any, looks: frozenset[str]) -> tuple[Rendition, Any]:
+    """What describes the picture, and the rest."""
+    rendition = Rendition(**{name: keywords[name] for name in keywords if name in looks})
+    return rendition, {name: keywords[name] for name in keywords if name not in looks}
+
+
 @overload
-def thumbnail(source: Source, destination: None = None, **keywords: Unpack[_Keywords]) -> bytes: ...
+def thumbnail(source: Source, destination: None = None, **keywords: Unpack[Keywords]) -> bytes: ...
 @overload
-def thumbnail(source: Source, destination: Destination, **keywords: Unpack[_Keywords]) -> Report: ...
-def thumbnail(
-    source: Source,
-    destination: Optional[Destination] = None,
-    *,
-    max_size: MaxSize = 2048,
-    memory: Memory = None,
-    format: Optional[Format] = None,
-    quality: int = 85,
-    chroma: Chroma = "420",
-    effort: int = 2,
-    progressive: bool = False,
-    depth: int = 0,
-    color: Color = "keep",
-    intent: Intent = "relative",
-    linear: bool = False,
-    kernel: Kernel = "lanczos3",
-    background: Background = (255, 255, 255),
-    metadata: Metadata = "none",
-    strip_gps: bool = False,
-    ignore_orientation: bool = False,
-    ledger: Optional[Ledger] = None,
-    over_budget: OverBudget = "refuse",
-    salvage: bool = False,
-    threads: Optional[int] = None,
-    deadline: Optional[float] = None,
-    progress: Optional[Progress] = None,
-    cancelled: Optional[Cancelled] = None,
-) -> Any:
+def thumbnail(source: Source, destination: Destination, **keywords: Unpack[Keywords]) -> Report: ...
+def thumbnail(source: Source, destination: Optional[Destination] = None, **keywords: Any) -> Any:
     """Makes a small picture: returns its bytes where destination is None, else writes it there and returns a Report.
 
-    What describes the picture is explained at Rendition. The rest:
+    What describes the picture are the fields of Rendition, with its defaults: max_size, format, quality, chroma, effort,
+    progressive, depth, color, intent, linear, kernel, background, metadata, strip_gps, ignore_orientation. The rest:
 
     memory: the most resident memory that the process may reach: bytes, "120MB", "64MiB", or "auto" for the container's
         or machine's limit. The whole process counts, with Python and all that it loaded. Default: 120 MB, or 64 MB more
         than is resident when the call begins, where that is more.
-    ledger: where the plan's bytes are reserved, and waited for, when several calls go on at once.
-    over_budget: "refuse", or "shrink" to make the largest size that fits, with a warning.
-    salvage: what there is of a damaged picture is made, with warnings.
+    ledger: where the plan's bytes are reserved, and waited for, when several calls go on at once. Default: none.
+    over_budget: "refuse" (the default), or "shrink" to make the largest size that fits, with a warning.
+    salvage: what there is of a damaged picture is made, with warnings. Default: False.
     threads: that may work at once, 1 to 64. Default: the processors, 4 at most.
     deadline: seconds that all may take. Default: any time.
     progress: called with the rows that were decoded and their number, at most a hundred times.
@@ -787,36 +813,8 @@ def thumbnail(
     Callbacks and the methods of files may be called on other threads, never two at once. What they raise is raised
     here.
     """
-    rendition = Rendition(
-        max_size=max_size,
-        format=format,
-        quality=quality,
-        chroma=chroma,
-        effort=effort,
-        progressive=progressive,
-        depth=depth,
-        color=color,
-        intent=intent,
-        linear=linear,
-        kernel=kernel,
-        background=background,
-        metadata=metadata,
-        strip_gps=strip_gps,
-        ignore_orientation=ignore_orientation,
-    )
-    report = thumbnails(
-        source,
-        [rendition],
-        [destination],
-        memory=memory,
-        ledger=ledger,
-        over_budget=over_budget,
-        salvage=salvage,
-        threads=threads,
-        deadline=deadline,
-        progress=progress,
-        cancelled=cancelled,
-    )
+    rendition, options = _parted(keywords, _LOOKS)
+    report = thumbnails(source, [rendition], [destination], **options)
     return report.outputs[0].data if destination is None else report
 
 
@@ -824,25 +822,17 @@ def thumbnails(
     source: Source,
     renditions: Sequence[Rendition],
     destinations: Optional[Sequence[Optional[Destination]]] = None,
-    *,
-    memory: Memory = None,
-    ledger: Optional[Ledger] = None,
-    over_budget: OverBudget = "refuse",
-    salvage: bool = False,
-    threads: Optional[int] = None,
-    deadline: Optional[float] = None,
-    progress: Optional[Progress] = None,
-    cancelled: Optional[Cancelled] = None,
+    **options: Unpack[Options],
 ) -> Report:
     """Makes up to 16 pictures out of one decode, planned together; one destination for each, or None to keep all.
 
-    A picture whose destination is None is in its Output's data. The options are those of thumbnail.
+    A picture whose destination is None is in its Output's data. The options, from memory on, are those of thumbnail.
     """
     targets: list[Any] = [None] * len(renditions) if destinations is None else list(destinations)
     if len(targets) != len(renditions):
         raise _usage(f"there are {len(renditions)} renditions and {len(targets)} destinations")
     with _Call(source) as call:
-        call.set_options(memory, ledger, over_budget, salvage, threads, deadline, progress, cancelled)
+        call.set_options(**options)
         for rendition, target in zip(renditions, targets):
             call.add(rendition, target)
         call.run()
@@ -850,25 +840,7 @@ def thumbnails(
 
 
 def thumbnail_array(
-    source: Source,
-    *,
-    max_size: MaxSize = 2048,
-    mode: Mode = "RGB",
-    dtype: Any = "uint8",
-    memory: Memory = None,
-    color: Color = "srgb",
-    intent: Intent = "relative",
-    linear: bool = False,
-    kernel: Kernel = "lanczos3",
-    background: Background = (255, 255, 255),
-    ignore_orientation: bool = False,
-    ledger: Optional[Ledger] = None,
-    over_budget: OverBudget = "refuse",
-    salvage: bool = False,
-    threads: Optional[int] = None,
-    deadline: Optional[float] = None,
-    progress: Optional[Progress] = None,
-    cancelled: Optional[Cancelled] = None,
+    source: Source, *, mode: Mode = "RGB", dtype: Any = "uint8", **keywords: Unpack[ArrayKeywords]
 ) -> numpy.ndarray:
     """Makes a small picture as an array of height, width and samples, written straight into its memory.
 
@@ -876,7 +848,8 @@ def thumbnail_array(
     dtype: uint8, or with RGB and RGBA uint16 (0 to 65,535).
     color: "srgb" by default, as an array carries no profile.
 
-    The other options are those of thumbnail. Needs NumPy.
+    The others are those of thumbnail: max_size, intent, linear, kernel, background, ignore_orientation, and all from memory
+    on. The plan counts the array. Needs NumPy.
     """
     import numpy
 
@@ -894,17 +867,9 @@ def thumbnail_array(
         pixel_memory.size = array.nbytes
         pixel_memory.stride = array.strides[0]
 
-    rendition = Rendition(
-        max_size=max_size,
-        color=color,
-        intent=intent,
-        linear=linear,
-        kernel=kernel,
-        background=background,
-        ignore_orientation=ignore_orientation,
-    )
+    rendition, options = _parted({"color": "srgb", **keywords}, _ARRAY_LOOKS)
     with _Call(source) as call:
-        call.set_options(memory, ledger, over_budget, salvage, threads, deadline, progress, cancelled)
+        call.set_options(**options)
         call.add_rows(rendition, pixel_format, begin)
         call.run()
     return arrays[0]
@@ -930,18 +895,14 @@ def probe(source: Source) -> Header:
 
 
 def plan(
-    source: Source,
-    renditions: Union[Rendition, Sequence[Rendition]] = Rendition(),
-    *,
-    memory: Memory = None,
-    ledger: Optional[Ledger] = None,
-    over_budget: OverBudget = "refuse",
-    salvage: bool = False,
-    threads: Optional[int] = None,
+    source: Source, renditions: Union[Rendition, Sequence[Rendition]] = Rendition(), **options: Unpack[Options]
 ) -> Plan:
-    """Reads the header and says what making the pictures would take, also where it does not fit."""
+    """Reads the header and says what making the pictures would take, also where it does not fit.
+
+    The options, from memory on, are those of thumbnail.
+    """
     with _Call(source) as call:
-        call.set_options(memory, ledger, over_budget, salvage, threads)
+        call.set_options(**options)
         for rendition in [renditions] if isinstance(renditions, Rendition) else renditions:
             call.add(rendition, None)
         made = _library.Plan()

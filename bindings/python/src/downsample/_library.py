@@ -97,7 +97,14 @@ RowFunction = ctypes.CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t, c_int32)
 
 
 class RowSink(Sized):
-    _fields_ = [("struct_size", c_size_t), ("begin", BeginFunction), ("row", RowFunction), ("user", c_void_p)]
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("begin", BeginFunction),
+        ("row", RowFunction),
+        ("user", c_void_p),
+        ("keeps_rows", c_int32),
+        ("reserved", c_int32),
+    ]
 
 
 class Header(Sized):
