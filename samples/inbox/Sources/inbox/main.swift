@@ -11,7 +11,11 @@ import Glibc
 let arguments = CommandLine.arguments
 guard (2...3).contains(arguments.count), let folder = opendir(arguments[1]),
   let ceiling = ByteCount.parse(arguments.count == 3 ? arguments[2] : "120MB")
-else { fatalError("usage: inbox FOLDER [LIMIT]") }
+else {
+  let message = "inbox: a folder that can be read is wanted, and a size: inbox FOLDER [LIMIT]\n"
+  _ = write(STDERR_FILENO, message, message.utf8.count)
+  exit(DownsampleError.Code.usage.rawValue)
+}
 let path = Path(arguments[1])
 var names: [Path] = []
 while let entry = readdir(folder) {
@@ -27,23 +31,22 @@ let request = Request(maxPixelSize: 2048, memory: MemoryBudget(ceiling: ceiling)
 
 for name in names.sorted(by: { $0.description < $1.description }) {
   let source = ImageSource.path(path.appending(name))
-  let picture = EncodedBytes()
   do throws(DownsampleError) {
-    let (header, plan) = try Downsampler.plan(source, request: request, to: [.bytes(picture)])
+    let (header, plan) = try Downsampler.plan(source, request: request, to: [.bytes(EncodedBytes())])
     guard plan.fits else {
       print("\(name): \(header.kind) of \(header.size): no: \(plan.verdict)")
       continue
     }
-    let report = try Downsampler.run(source, request: request, to: .bytes(picture))
-    handOver(picture)
-    print("\(name): \(header.kind) of \(header.size): \(report.output.size) in \(picture.count) bytes")
+    // Nothing is made before it is asked for.
+    let size = try handOver(ImageRepresentations(of: source, request: request))
+    print("\(name): \(header.kind) of \(header.size): \(plan.outputSize) in \(size) bytes")
   } catch {
     print("\(name): no: \(error.message)")
   }
 }
 print("peak \(ByteCount.describe(Footprint.peakResidentBytes)) of \(ByteCount.describe(ceiling))")
 
-/// Where an extension would pass the picture on; here its beginning is looked at.
-func handOver(_ picture: EncodedBytes) {
-  picture.withUnsafeBytes { bytes in precondition(bytes.starts(with: [0xFF, 0xD8]), "a JPEG begins otherwise") }
+/// Where an extension would pass the picture on: whoever receives it asks for a kind that it takes. Bytes of the JPEG.
+func handOver(_ picture: ImageRepresentations) throws(DownsampleError) -> Int {
+  try picture.loadDataRepresentation(forTypeIdentifier: "public.jpeg").count
 }

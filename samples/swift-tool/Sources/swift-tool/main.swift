@@ -6,6 +6,7 @@
 // writes photo.heic-2048.jpg, and says how large a preview of 256 pixels is.
 
 import Downsample
+import Glibc
 
 func makePictures(of name: String) async throws(DownsampleError) {
   let request = Request(renditions: [Rendition(maxPixelSize: 2048), Rendition(maxPixelSize: 256, quality: 75)])
@@ -25,11 +26,17 @@ func makePictures(of name: String) async throws(DownsampleError) {
   print("a preview of \(preview.count) bytes in memory; peak \(ByteCount.describe(report.peakResidentBytes))")
 }
 
-guard CommandLine.arguments.count == 2 else { fatalError("usage: swift-tool PICTURE") }
+func end(_ message: String, _ status: DownsampleError.Code) -> Never {
+  let line = "swift-tool: \(message)\n"
+  _ = write(STDERR_FILENO, line, line.utf8.count)
+  exit(status.rawValue)
+}
+
+guard CommandLine.arguments.count == 2 else { end("one picture is wanted: swift-tool PICTURE", .usage) }
 // Early: what is freed goes back to the system from then on, and predictions of the peak hold.
 Allocator.configure()
 do {
   try await makePictures(of: CommandLine.arguments[1])
 } catch {
-  fatalError("\(CommandLine.arguments[1]): \(error.code.name): \(error.message)")
+  end("\(CommandLine.arguments[1]): \(error.message)", error.code)
 }
