@@ -85,7 +85,7 @@ public struct ImageType: Sendable, Hashable, CustomStringConvertible {
   /// The type of what a source holds, by how that begins. Its position stays.
   ///
   /// - Throws: what the source throws.
-  public init?(contentOf source: ByteSource) throws(DownsampleError) {
+  package init?(contentOf source: ByteSource) throws(DownsampleError) {
     self.init(contentOf: try FileKind.prefix(of: source))
   }
 
