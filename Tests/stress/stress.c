@@ -9,6 +9,7 @@
  *     --threads N       that call at once (4)
  *     --mode M          path, bytes, callbacks, rows, or mixed: the first three in turns (mixed)
  *     --max N           longest side of the results in pixels (512)
+ *     --format F        of the results: jpeg, progressive (a JPEG too), png, heic, avif (jpeg)
  *     --program PATH    the command line, whose results for each file are what is expected; else the first result is
  *     --cancel          each job is cancelled at a random moment of its time; the time from that to its end is told
  *     --ledger MB       one ledger for all jobs
@@ -37,6 +38,9 @@
 enum { ROUND = 500, MOST_THREADS = 64, MOST_KINDS = 16 };
 typedef enum { MODE_PATH, MODE_BYTES, MODE_CALLBACKS, MODE_ROWS, MODE_MIXED } mode;
 static const char *const mode_names[] = {"path", "bytes", "callbacks", "rows", "mixed"};
+/* Numbered like dsm_format; the last is a JPEG with an option. */
+enum { FORMAT_PROGRESSIVE = DSM_FORMAT_AVIF + 1 };
+static const char *const format_names[] = {NULL, "jpeg", "png", "heic", "avif", "progressive"};
 
 typedef struct {
   char *path;
@@ -62,13 +66,14 @@ static struct {
   int threads;
   mode mode;
   int max;
+  int format;
   const char *program;
   int cancels;
   uint64_t ledger;
   uint64_t memory;
   double margin;
   char *folder;
-} options = {10000, 4, MODE_MIXED, 512, NULL, 0, 0, DSM_MEMORY_AUTOMATIC, 4, NULL};
+} options = {10000, 4, MODE_MIXED, 512, DSM_FORMAT_JPEG, NULL, 0, 0, DSM_MEMORY_AUTOMATIC, 4, NULL};
 
 static picture *pictures;
 static size_t picture_count;
@@ -294,6 +299,8 @@ static dsm_status call_once(const picture *item, mode way, long number, int64_t 
   job_options.ledger = ledger;
   dsm_rendition rendition = DSM_RENDITION_INIT;
   rendition.max_pixel_size = options.max;
+  rendition.progressive = options.format == FORMAT_PROGRESSIVE;
+  rendition.format = rendition.progressive ? DSM_FORMAT_JPEG : options.format;
   streams state = {.hash = empty_hash};
   unsigned char *bytes = NULL;
   char path[4096] = "";
@@ -447,7 +454,19 @@ static int run_program(const picture *item, uint64_t *hash) {
   char size[16], path[4096];
   snprintf(size, sizeof size, "%d", options.max);
   snprintf(path, sizeof path, "%s/expected.jpg", options.folder);
-  char *arguments[] = {(char *)options.program, "--quiet", "--memory", "auto", "--max", size, item->path, path, NULL};
+  const int is_progressive = options.format == FORMAT_PROGRESSIVE;
+  char *arguments[] = {(char *)options.program,
+                       "--quiet",
+                       "--memory",
+                       "auto",
+                       "--max",
+                       size,
+                       "--format",
+                       (char *)format_names[is_progressive ? DSM_FORMAT_JPEG : options.format],
+                       item->path,
+                       path,
+                       is_progressive ? "--progressive" : NULL,
+                       NULL};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
@@ -523,6 +542,12 @@ static void parse(int argc, char **argv) {
       options.threads = (int)strtol(value_of(argc, argv, &i), NULL, 10);
     } else if (strcmp(name, "--max") == 0) {
       options.max = (int)strtol(value_of(argc, argv, &i), NULL, 10);
+    } else if (strcmp(name, "--format") == 0) {
+      const char *wanted = value_of(argc, argv, &i);
+      int found = FORMAT_PROGRESSIVE;
+      while (found > 0 && strcmp(wanted, format_names[found]) != 0) found--;
+      if (found == 0) die("no such format", wanted);
+      options.format = found;
     } else if (strcmp(name, "--program") == 0) {
       options.program = value_of(argc, argv, &i);
     } else if (strcmp(name, "--cancel") == 0) {
