@@ -8,7 +8,7 @@ import Raster
 #endif
 
 /// Ends the process when the work did not stop at its deadline by itself: a library that does not come back from damaged
-/// data, a FIFO that nobody reads.
+/// data, a disk that does not answer.
 enum DeadlineAlarm {
   // Set before the alarm is, read by its handler alone.
   nonisolated(unsafe) private static var messages: [LastMessage] = []
